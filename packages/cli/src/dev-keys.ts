@@ -39,7 +39,7 @@ export function writeDevKeys(data: string, keys: DevKeys): void {
   renameSync(fresh, path);
 }
 
-/** Whether only their owner can read them, unless somebody widened the mode. */
+/** Whether only their owner can read them. */
 export function areDevKeysPrivate(data: string): boolean {
   return process.platform === 'win32' || (statSync(devKeysPath(data)).mode & 0o077) === 0;
 }

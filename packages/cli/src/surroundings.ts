@@ -13,7 +13,7 @@ export interface Surroundings {
   readonly onHangUp: (listener: () => void) => () => void;
   /** Reports uncaught errors, which otherwise end the process, until the returned function is called. */
   readonly onStrayError: (listener: StrayErrorListener) => () => void;
-  /** Ends the process at once, with whatever is open. */
+  /** Ends the process immediately, even with open handles. */
   readonly exit: (code: number) => void;
 }
 

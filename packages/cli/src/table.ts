@@ -2,7 +2,7 @@ import { displayWidth, fitting } from './display-width.ts';
 import { visible } from './visible.ts';
 
 /**
- * Rows under their headings, columns in line. A cell is one line: whatever is not seen in it is made visible, line ends too.
+ * Rows under their headings, columns in line. A cell is one line: invisible characters are made visible, including line ends.
  * Where the rows are wider than the screen, the widest columns are cut until they fit, except the first: it has the name
  * that other commands take. A file or a pipe gets all of it.
  */

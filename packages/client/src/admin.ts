@@ -121,7 +121,7 @@ export interface CardPreview {
   readonly unusable_interfaces: readonly string[];
   readonly streaming: boolean;
   readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string }[];
-  /** How callers prove who they are; empty: anybody may call. */
+  /** How callers authenticate; empty: without authentication. */
   readonly auth: readonly { readonly name: string; readonly kind: string }[];
 }
 

@@ -8,7 +8,7 @@ export interface CredentialDefinition {
   readonly value: string;
   /** Where it may be sent: `host` (port 443) or `host:port`. Needed unless its only place is `env`. */
   readonly hosts?: readonly string[];
-  /** Where in a request it may stand; `env`: in the environment of a program of the configuration. Default: `header`. */
+  /** The allowed places in a request; `env`: in the environment of a program of the configuration. Default: `header`. */
   readonly places?: readonly ('header' | 'query' | 'body' | 'env')[];
   readonly description?: string;
 }

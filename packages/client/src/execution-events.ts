@@ -88,5 +88,5 @@ async function* eventsAfter(
 }
 
 const NOTHING = Promise.resolve(undefined);
-/** The last event holds all results: more than most streams do. */
+/** The last event has all results, so its limit is higher. */
 const MOST_BYTES = 128 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { DragomanError, isRetryable, issuesIn, textsIn } from './dragoman-error.
 import { mailboxErrorOf } from './mailbox-error.ts';
 import { workflowErrorOf } from './workflow-error.ts';
 
-/** The error an HTTP answer other than 2xx tells of: RFC 9457 as our server words it, the mailbox's or the workflows' own words, or whatever stands in their place. */
+/** The error of an HTTP answer other than 2xx: RFC 9457, the format of the mailbox or of workflows, or any other body. */
 export async function errorOfResponse(response: Response, url: string): Promise<DragomanError> {
   const { status, headers } = response;
   const wait = retryAfterMs(headers.get('retry-after'), new Date());

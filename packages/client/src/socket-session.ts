@@ -27,7 +27,7 @@ interface SessionParts extends ConnectOptions {
 }
 
 /**
- * Many requests at once over one WebSocket. A connection that breaks is replaced when somebody needs it; every answer goes
+ * Many requests at once over one WebSocket. A lost connection is replaced when it is needed; every answer goes
  * on where it was.
  */
 export class SocketSession implements AsyncDisposable {
@@ -170,7 +170,7 @@ interface Ask {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What the server says instead of answering, as it would with an HTTP status. It is not in the journal. */
+/** An error of the server instead of an answer, like an HTTP status. It is not in the journal. */
 function isRefusal(frame: E2AResponse, { requestId, askId }: Ask): boolean {
   if (frame.response_kind !== 'e2a.error' || !frame.is_final) return false;
   return askId === requestId ? frame.identity_origin === 'system' && frame.sequence === 0 : frame.request_id === askId;

@@ -12,7 +12,7 @@ export function hasForbiddenKey(record: object): boolean {
   );
 }
 
-/** One problem for each such field of a record that stands at `pointer`. */
+/** One problem for each such field of the record at `pointer`. */
 export function forbiddenKeysIn(record: JsonObject, pointer: string): Issue[] {
   if (!hasForbiddenKey(record)) return [];
   return [...FORBIDDEN_KEYS]

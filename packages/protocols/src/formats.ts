@@ -19,5 +19,5 @@ export const UTC_DATE_TIME = { format: 'date-time', pattern: UTC_TIMESTAMP, toge
 const PLAIN_URL =
   /^https?:\/\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z][a-z0-9]+(?::\d{1,4})?(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*)?$/;
 
-/** RFC 3986: a scheme, and only characters a URI may hold. */
+/** RFC 3986: a scheme, and only characters allowed in a URI. */
 const ABSOLUTE_URI = /^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;

@@ -19,6 +19,6 @@ export interface ValueWriting {
   readonly valueText: (value: Json) => string | undefined;
   /** Whether a value is an object with members and nothing more. */
   readonly isPlain: (value: unknown) => value is JsonObject;
-  /** Whether a text can stand between quotes as it is. */
+  /** Whether a text needs no escapes in JSON. */
   readonly standsAsItIs: (text: string) => boolean;
 }

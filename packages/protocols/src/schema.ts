@@ -22,7 +22,7 @@ export const OpaqueObject = { type: 'object' } as unknown as Typed<JsonObject>;
 /** One type list instead of `anyOf`: a wrong value is one problem, not one for each branch. */
 export const OpaqueObjectOrNull = { type: ['object', 'null'] } as unknown as Typed<JsonObject | null>;
 
-/** The id of a JSON-RPC call: every answer repeats it, so a number must be one that a double holds. */
+/** The id of a JSON-RPC call: every answer repeats it, so a number must be exact in a double. */
 export const JsonRpcId = {
   type: ['string', 'integer', 'null'],
   minimum: Number.MIN_SAFE_INTEGER,

@@ -145,7 +145,7 @@ function counted(
 /** The readable name of the field; the whole message has none. */
 function nameOf(pointer: string): string {
   const segments = segmentsOf(pointer);
-  // An item has no name of its own: the nearest name above it stands for it, as in `tags[2]`.
+  // An item has no name, so the nearest name above it is used, as in `tags[2]`.
   const named = segments.findLastIndex((segment) => !/^\d+$/.test(segment));
   const items = segments.slice(named + 1).map((index) => `[${index}]`);
   if (named === -1) return items.length === 0 ? 'the message' : `item ${items.join('')}`;

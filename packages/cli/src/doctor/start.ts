@@ -59,7 +59,7 @@ function checkServers(servers: Server['wire']['servers'], log: Warnings, configP
   });
 }
 
-/** Both begin with the file, whatever they say of it. */
+/** Both begin with the file name. */
 function isOfSameFile(reported: string, message: string): boolean {
   const [file = ''] = /\/.*?\.[cm]?[jt]s\b/.exec(reported) ?? [];
   return file !== '' && message.includes(file);

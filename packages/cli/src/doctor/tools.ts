@@ -11,7 +11,7 @@ import type { Config } from '@dragoman/server';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 import { syntaxFault } from './syntax-fault.ts';
 
-/** Whether the files with tools are there and can be read, and whether the workflows of tools could be run by anybody. */
+/** Whether the files with tools are there and can be read, and whether the workflows of tools are valid. */
 export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' | 'workflows'>): DoctorFinding[] {
   const { operations, ...limits } = workflows;
   const rules: WorkflowRules = {

@@ -12,7 +12,7 @@ import { runStory } from './story.ts';
 
 export type TourOptions = Pick<ConnectionOptions, 'url' | 'data'>;
 
-/** The `tour` command: on the server of `dragoman dev` that runs, else on one of its own. */
+/** The `tour` command: on the running server of `dragoman dev`, otherwise on its own. */
 export async function tour(options: TourOptions & { json: boolean }, context: Context): Promise<ExitCode> {
   const { terminal, onSignal } = context;
   const narrator = new Narrator({ terminal, json: options.json });

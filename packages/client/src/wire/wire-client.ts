@@ -96,7 +96,7 @@ export class WireClient implements AsyncDisposable {
       arguments: args,
       correlation_id: '',
       streaming: onEvent !== undefined,
-      // A2E wire, tool/call/req: 0 is as long as the host lets any call take.
+      // A2E wire, tool/call/req: 0 is the longest time that the host allows.
       timeout: timeoutMs === Number.POSITIVE_INFINITY ? 0 : timeoutMs / 1000,
     };
     return this.#request('tool/call/req', fields, { onEvent, signal, timeoutMs: timeoutMs + GRACE_MS }, resultOf);

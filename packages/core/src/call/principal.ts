@@ -7,7 +7,7 @@ export interface Principal {
   readonly permissions: Permissions;
   /** The caller's key, so that revoking the key ends what it opened; `undefined` for a signature. */
   readonly keyId?: string;
-  /** Its own limits, where they differ from everybody's. */
+  /** Its own limits, if they differ from the default. */
   readonly limits?: Partial<RateLimits>;
 }
 

@@ -53,7 +53,7 @@ export interface ExecutionsOptions extends ExecutionRunnerOptions {
 }
 
 /**
- * Every execution of a workflow, durable: recorded before it runs, its effects before anybody learns of them, its end before
+ * Every execution of a workflow, durable: recorded before it runs, its effects before they are visible, its end before
  * it is answered.
  *
  *   accepted ──▶ runs ──▶ ended

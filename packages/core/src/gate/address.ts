@@ -20,7 +20,7 @@ function parseAddress(text: string): Uint8Array | undefined {
   return isIPv6(text) && !text.includes('%') ? parseIPv6(text) : undefined;
 }
 
-/** Whether two spellings mean one address. A socket tells an IPv4 peer as IPv4 or mapped into IPv6. */
+/** Whether two spellings mean one address. A socket reports an IPv4 peer as IPv4 or mapped into IPv6. */
 export function isSameAddress(left: string, right: string): boolean {
   const [a, b] = [left, right].map((text) => {
     const bytes = parseAddress(text);

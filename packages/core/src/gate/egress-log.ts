@@ -2,7 +2,7 @@
 export interface EgressEntry {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** On whose behalf; empty where an address was checked before anybody used it. */
+  /** The caller; empty if an address was checked before its use. */
   readonly caller: string;
   /** `CONNECT`: a connection for another protocol. `CHECK`: the address was refused before anything was sent. */
   readonly method: string;

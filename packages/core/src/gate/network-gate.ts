@@ -195,7 +195,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     for (const [index, address] of addresses.entries()) {
       const tls = destination.isSecure ? { host: destination.host } : undefined;
       const dialled = this.#parts.dialler.dial({ address, port: destination.port, tls });
-      // A connection that comes too late for anybody is closed.
+      // A connection that is no longer needed is closed.
       dialled.then((socket) => signal?.aborted && socket.destroy()).catch(() => {});
       try {
         return await (signal === undefined ? dialled : unlessAborted(dialled, signal));
@@ -207,7 +207,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     throw this.#unreachableHost(destination, caller, NO_ADDRESSES);
   }
 
-  /** Secrets for a connection that was dialled, where they stand in messages. Recorded and bound as for a request. */
+  /** Secrets for a connection that was dialled, at their places in messages. Recorded and bound as for a request. */
   async release(uses: readonly PlacedCredential[], { url, allowList, caller, purpose }: Release): Promise<Fill> {
     const to = this.#judge(url, { schemes: SOCKETS, caller, allowList });
     return (await this.#secrets().release(uses, { caller, to, purpose })).fill;

@@ -7,7 +7,7 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 /** A pending lookup of a name. */
 export interface Lookup {
   readonly answers: Promise<readonly string[]>;
-  /** Whether the lookup was started. Before that, a missing answer says nothing about the name. */
+  /** Whether the lookup was started. Before that, a missing answer does not concern the name. */
   readonly hasStarted: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface ConnectionPlace {
  */
 export class ConnectionPlaces {
   readonly #share: number;
-  /** Only those who have some: there is no end of addresses. */
+  /** Only holders with slots, because addresses are unbounded. */
   readonly #taken = new Map<string, number>();
 
   constructor({ maxConnections, maxPerCaller = maxConnections }: ConnectionPlacesOptions) {

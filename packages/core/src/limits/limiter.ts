@@ -9,7 +9,7 @@ import { SlidingWindows, type Window, type WindowState } from './sliding-window.
 export interface LimiterOptions {
   readonly clock: Clock;
   readonly limits?: Partial<RateLimits>;
-  /** Where other processes may count for the same callers. Default: nobody else does. */
+  /** The counts shared with other processes. Default: none. */
   readonly counters?: CounterStore;
 }
 
@@ -44,7 +44,7 @@ export class Limiter {
     return this.#windows.lease(principal.id, this.#callWindowsOf(principal));
   }
 
-  /** Counts one request, or refuses it with the wait. Returns where the principal stands in every window. */
+  /** Counts one request, or refuses it with the wait. Returns the principal's counts in every window. */
   request(principal: Principal): readonly WindowState[] {
     return this.#take(principal, this.#requestWindowsOf(principal), 'requests');
   }

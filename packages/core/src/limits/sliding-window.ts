@@ -8,7 +8,7 @@ export interface Window {
   readonly seconds: number;
 }
 
-/** Where a principal stands in one window. */
+/** The counts of a principal in one window. */
 export interface WindowState {
   readonly window: Window;
   readonly remaining: number;
@@ -43,12 +43,12 @@ export class SlidingWindows {
 
   constructor({ clock, counters }: { clock: Clock; counters?: CounterStore | undefined }) {
     this.#clock = clock;
-    // Without it nobody else counts.
+    // Without it no other process counts.
     this.#counters = counters?.lease === undefined ? undefined : (counters as LeasingStore);
     this.#startedAt = clock.now().getTime() - clock.elapsed();
   }
 
-  /** Takes one from every window, or none when one is full. Returns the windows as they stand afterwards. */
+  /** Takes one from every window, or none if one is full. Returns the new counts. */
   take(principal: string, windows: readonly Window[]): Taken {
     const now = this.#now();
     if (this.#counters !== undefined) {
@@ -63,7 +63,7 @@ export class SlidingWindows {
       const slices = this.#slices(principal, state.window.name);
       addOne(slices, state.window, now);
       this.#changed.add(slices);
-      // Working it out again would cost as much as the first time.
+      // The result is reused.
       state.remaining -= 1;
       state.retryAfter = 0;
       state.resetAt = Math.max(state.resetAt, this.#resetAt(sliceAt(state.window, now), state.window, now));
@@ -154,7 +154,7 @@ export class SlidingWindows {
     this.#purses.clear();
   }
 
-  /** Where the principal stands in each window, taking nothing. */
+  /** The principal's counts in each window, without taking one. */
   states(principal: string, windows: readonly Window[]): WindowState[] {
     return this.#states(principal, windows, this.#now());
   }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * A pid alone says little: it is given again to somebody else. With the time its process started, and the boot that time
+ * A pid alone is not unique: it is reused. With the time its process started, and the boot that time
  * counts from, it names one process for good.
  */
 export interface ProcessName {

@@ -333,7 +333,7 @@ function missingMember({ kind, options, schema, url }: NewQuestion): string | un
 
 const SELECTED = (option_id: string) => ({ action: 'selected', option_id }) as const;
 
-/** The operation that lets a caller answer the questions of others. */
+/** The operation for answering the questions of others. */
 export const ANSWER_OPERATION = 'questions.answer';
 const CONSENT: QuestionOption[] = [
   { id: 'allow', name: 'Allow', kind: 'allow_once' },

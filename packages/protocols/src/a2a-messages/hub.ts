@@ -86,7 +86,7 @@ export function errorFrom(failure: Failure): ErrorMessagePayload['error'] {
   };
 }
 
-/** The id that stands for an envelope in A2A: its own where that is a version 4 UUID, else one derived from it. */
+/** The A2A id of an envelope: its own if that is a version 4 UUID, otherwise one derived from it. */
 export function messageIdOf(envelope: E2AEnvelope): string | undefined {
   const { request_id: request, message_id: message, jsonrpc_id: call } = envelope;
   if (isMessageId(request)) return request;

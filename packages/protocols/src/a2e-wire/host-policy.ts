@@ -20,7 +20,7 @@ export interface HostPolicy<Principal> {
   readonly ownTypes?: ReadonlyMap<string, string>;
   /** How long a connection may stay without a handshake. Default: 10. */
   readonly handshakeSeconds?: number;
-  /** The longest a shutdown may take, whatever the agent asks. Default: 300. */
+  /** The longest shutdown, even if the agent asks for more. Default: 300. */
   readonly maxDrainSeconds?: number;
 }
 

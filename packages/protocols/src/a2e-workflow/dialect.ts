@@ -27,7 +27,7 @@ import type { ErrorBody, ExecutionResult, WorkflowError, WorkflowRequest } from 
 import { decodeRequest, type WorkflowRunOptions } from './request.ts';
 import { Id } from './value.ts';
 
-/** A2E workflows in memory. `kind` tells a line, a whole workflow and the answers apart. */
+/** A2E workflows in memory. `kind` distinguishes a line, a whole workflow and the answers. */
 export type WorkflowMessage =
   | { readonly kind: 'line'; readonly line: Line }
   | { readonly kind: 'workflow'; readonly workflow: Workflow; readonly options: WorkflowRunOptions }

@@ -17,7 +17,7 @@ export function isAgentChunk(json: JsonObject): boolean {
   return has(json, 'request_id', 'channel_id', 'is_complete', 'payload');
 }
 
-/** Keys of the two shapes that are no fields of a response. */
+/** Keys of the two shapes that are not fields of a response. */
 export const AGENT_ANSWER_KEYS = ['ok', 'payload', 'is_complete'] as const;
 
 export function answerOfAgentResponse(legacy: JsonObject, pointer: string, notes: Notes): AgentAnswer | undefined {

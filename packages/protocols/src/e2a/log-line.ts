@@ -22,7 +22,7 @@ export function logLine(record: E2AEnvelope | E2AResponse, { largestPart = 4096 
   return JSON.stringify(withoutBlanks(line)).replace(UNSAFE, escaped);
 }
 
-/** First the six keys every line has, then what says something. */
+/** First the six keys of every line, then the non-empty ones. */
 function responseLine(response: E2AResponse, part: (value: JsonObject) => Json): JsonObject {
   return {
     request_id: response.request_id,
@@ -78,7 +78,7 @@ function bounded(value: Json, largest: number): Json {
 /** Leaves out what is null or empty, but never one of the six keys a reader sorts and replays by. */
 function withoutBlanks(line: JsonObject): JsonObject {
   const shown = Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isEmpty(value));
-  // An id or a name that is no longer one must not fill the log.
+  // Overlong ids and names must not fill the log.
   const clipped = (value: Json) => (typeof value === 'string' ? clip(value, LONGEST_TEXT) : value);
   return Object.fromEntries(shown.map(([key, value]) => [key, clipped(value)]));
 }

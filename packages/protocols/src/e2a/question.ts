@@ -114,7 +114,7 @@ export const Question = {
 } as const;
 export type Question = Static<typeof Question>;
 
-/** An answer as somebody gives it. */
+/** An answer as received. */
 export const GivenAnswer = {
   type: 'object',
   properties: {

@@ -36,7 +36,7 @@ export function decodeEnvelope(json: Json, options: DecodeOptions = {}): Outcome
   return readTolerantly(json, new Notes(options.lenient));
 }
 
-/** One key that only E2A has, or a method with its params; JSON-RPC has those too, and says so. */
+/** One key that only E2A has, or a method with its params; JSON-RPC has those too, but also its own member. */
 export function looksLikeEnvelope(json: JsonObject): boolean {
   for (const key of MARKS) if (Object.hasOwn(json, key)) return true;
   return Object.hasOwn(json, 'method') && Object.hasOwn(json, 'params') && !Object.hasOwn(json, 'jsonrpc');

@@ -104,7 +104,7 @@ export function checkVersion(record: OpenRecord, notes: Notes): void {
   });
 }
 
-/** A value that is no record of ours, or not the one that belongs here. */
+/** The issue of a value that is not a record, or not the expected one. */
 export function notE2A(json: Json): Issue {
   const { got, suggestion } = isObject(json) ? otherShape(json) : { got: show(json), suggestion: SEND_ONE };
   const message = `the message must be an E2A envelope or response; got ${got}`;

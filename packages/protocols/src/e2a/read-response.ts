@@ -47,7 +47,7 @@ export function decodeResponse(json: Json, options: DecodeOptions = {}): Outcome
   return readTolerantly(json, new Notes(options.lenient));
 }
 
-/** A frame says its kind; one that forgot has other fields no request has, and lacks `params`. */
+/** A frame has a kind; one without it has other fields that no request has, and lacks `params`. */
 export function looksLikeResponse(json: JsonObject): boolean {
   if (Object.hasOwn(json, 'response_kind') || isAgentResponse(json) || isAgentChunk(json)) return true;
   return !Object.hasOwn(json, 'params') && ANSWER_MARKS.some((key) => Object.hasOwn(json, key));

@@ -32,7 +32,7 @@ export function repair(record: OpenRecord, repairs: Readonly<Record<string, read
   }
 }
 
-/** Null stands for "not given" where the field itself cannot be null. */
+/** Null means "not given" if the field cannot be null. */
 export const nullIsDefault: Repair = (value) =>
   value === null ? { value: undefined, expected: 'should be left out rather than null' } : undefined;
 
@@ -98,7 +98,7 @@ export function withoutNulls(...names: readonly string[]): Repair {
   };
 }
 
-/** RFC 3339 has four digits for the year; what lies outside is no time we can write. */
+/** RFC 3339 has four digits for the year; other years cannot be written. */
 function rfc3339Of(seconds: number): string | undefined {
   const milliseconds = Math.round(seconds * 1000);
   if (!(milliseconds >= EARLIEST && milliseconds <= LATEST)) return undefined;

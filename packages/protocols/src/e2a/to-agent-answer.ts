@@ -87,7 +87,7 @@ function deltaPayload(body: JsonObject): JsonObject {
   };
 }
 
-/** The legacy end without a result is a payload that says only that. */
+/** The legacy end without a result is a payload with only that mark. */
 function finalPayload(result: Json | undefined): JsonObject {
   const payload = payloadOf(result);
   return Object.keys(payload).length === 0 ? { is_complete: true } : payload;

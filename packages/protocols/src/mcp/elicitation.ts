@@ -8,7 +8,7 @@ export function elicitation(question: Question, version: string): JsonObject {
   const { title, url } = question;
   const message = [title, ...questionDetails(question)].join('\n\n');
   const isUrl = url !== undefined;
-  // The id by which a server tells the end of a visit was in 2025-11-25 only.
+  // The id with which a server reports the end of a visit was in 2025-11-25 only.
   const visit = {
     mode: 'url',
     message,

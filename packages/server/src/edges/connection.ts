@@ -320,7 +320,7 @@ export class ServedSocket implements Connection {
     process.nextTick(() => this.#socket.uncork());
   }
 
-  /** Pings count too: each costs us a pong. */
+  /** Pings count too, because each needs a pong. */
   #countPing(): void {
     const now = this.#clock.elapsed();
     if (now - this.#pingWindowAt >= this.#limits.pingWindowMs) {

@@ -10,7 +10,7 @@ export class FrameTracker {
   since: number | undefined;
   /** The announced length of its frames so far, even if their bytes are still missing. 0 between messages. */
   messageBytes = 0;
-  /** Memory that the library holds for it. 0 between messages. */
+  /** Memory that the library uses for it. 0 between messages. */
   heldBytes = 0;
   readonly #header = new Uint8Array(LONGEST_HEADER);
   #have = 0;

@@ -104,7 +104,7 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
       return await readPeerCard(id, peerPlace(id, driver, service), { clock, log, gate, reader });
     } catch (error) {
       const refused = failureOf(error);
-      // `unreachable` would say that this server is.
+      // `unreachable` would mean this server.
       if (refused?.code === 'unreachable')
         return failure('agent_failed', {}, `The card cannot be read: ${refused.message}`);
       return refused ?? unopenable(error);

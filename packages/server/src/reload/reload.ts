@@ -125,7 +125,7 @@ function withValueAt(config: Config, name: string, value: unknown): Config {
   return { ...config, [key]: member === undefined ? value : { ...Object(before), [member]: value } };
 }
 
-/** Every key of a configuration; of those that have members of their own, each member. */
+/** Every key of a configuration; for keys with members, each member. */
 const NAMES = Object.entries(ConfigShape.properties).flatMap(([key, shape]) => {
   // About the file, not about the server.
   if (key === 'version') return [];

@@ -65,7 +65,7 @@ export function envelopeToAcpJsonrpcCall(envelope: E2AEnvelope, options: AcpOpti
 }
 
 /**
- * The params of a call: of `session/prompt`, with `prompt`, `session_id` and `_meta` filled in as E2A §7 says; of any
+ * The params of a call: of `session/prompt`, with `prompt`, `session_id` and `_meta` filled in by E2A §7; of any
  * other method, a copy. All five steps run also where `prompt` is there already, and nothing of the envelope changes.
  */
 export function mergeParamsToAcpPrompt(
@@ -118,7 +118,7 @@ export function e2aResponseToAcpJsonrpcResponse(
   }
 }
 
-/** The body of `e2a.error` as a JSON-RPC error: a code that is no integer travels in `data`. */
+/** The body of `e2a.error` as a JSON-RPC error: a code that is not an integer is sent in `data`. */
 export function jsonrpcErrorOf(body: JsonObject): JsonObject {
   const { code, message, details, external } = body;
   const isCode = Number.isInteger(code);

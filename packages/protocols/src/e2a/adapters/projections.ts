@@ -5,7 +5,7 @@ import { a2aStreamPayloadFor } from './a2a-projection.ts';
 import { acpMessagesFor } from './acp-projection.ts';
 
 /**
- * The frame as the request's own protocol would tell it, ready for the wire, beside what is there already (E2A §12.1).
+ * The frame in the request's own protocol, ready for the wire, added to existing projections (E2A §12.1).
  * `acp` is a JSON-RPC notification or response, `a2a` a StreamResponse. Auxiliary: the body stays the truth.
  */
 export function projectionsFor(response: E2AResponse, request: E2AEnvelope): JsonObject {
