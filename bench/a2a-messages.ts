@@ -77,7 +77,7 @@ async function signedRequests(): Promise<string[]> {
   }
 }
 
-/** The built server in a process of its own. */
+/** The built server in its own process. */
 class BenchServer {
   readonly port: number;
   readonly key: string;

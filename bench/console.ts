@@ -1,4 +1,4 @@
-// The web console in a real browser, against a server of its own: how large the first load is, how soon it can be used, what an
+// The web console in a real browser, against its own server: how large the first load is, how soon it can be used, what an
 // open request page renders of a thousand frames a second, what an open overview costs the server, and how long lists of 100,000
 // requests take.
 import { type ChildProcess, spawn } from 'node:child_process';

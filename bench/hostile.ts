@@ -1,5 +1,5 @@
 // What an honest client gets beside twenty hostile senders, against what it gets alone, in one run, and how long one large
-// message of each kind holds the event loop. The senders have a process of their own. The client asks at a steady rate, so what it
+// message of each kind blocks the event loop. The senders have their own process. The client asks at a steady rate, so what it
 // gets is limited by the server and not by the client.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ export async function run(): Promise<readonly string[]> {
   }
 }
 
-/** How long one large message holds the event loop. */
+/** How long one large message blocks the event loop. */
 async function largeMessages(folder: string): Promise<string[]> {
   const held = await heldByLargeMessages(folder);
   const rows = held.map(({ kind, ms, elapsedMs }) => [kind, `${ms.toFixed(0)} ms`, `${elapsedMs.toFixed(0)} ms`]);

@@ -32,7 +32,7 @@ async function accepting(folder: string, start: Start): Promise<string[]> {
   const agent = fileURLToPath(new URL('./support/agent.mjs', import.meta.url));
   const bare = await start<{ port: number }>('bare.mjs');
   const serve = (name: string) => start<{ port: number; key: string }>('server.mjs', [join(folder, name), agent]);
-  // Each with a server of its own: what one leaves for later, the other would pay for.
+  // Each with its own server: what one leaves for later, the other would pay for.
   const contenders = {
     bare: { port: bare.ready.port, key: undefined, metadata: {} },
     'answered at once': { ...(await serve('plain')).ready, metadata: {} },

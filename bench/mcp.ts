@@ -58,7 +58,7 @@ export async function run(): Promise<readonly string[]> {
   }
 }
 
-/** The command with a server of its own, and a store on disk. */
+/** The command with its own server, and a store on disk. */
 async function measureStdio(folder: string, agent: string): Promise<readonly string[]> {
   const config = join(folder, 'stdio.yaml');
   const agents = { bench: { driver: 'module', module: agent, max_parallel: 100_000, idempotent: true } };

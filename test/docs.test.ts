@@ -51,7 +51,7 @@ test.each(pages)('%s shows commands that zsh takes as well', (page) => {
   expect(bare.flatMap((block) => block.match(/^.*(?:[?[]|\s#).*$/gm) ?? [])).toEqual([]);
 });
 
-test('the README shows the two commands, each on a line of its own', () => {
+test('the README shows the two commands, each on its own line', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   expect(readme).toMatch(/^npm ci && npm start$/m);
   expect(readme).toMatch(/^npm ci && npm test$/m);

@@ -13,7 +13,7 @@ async function digestOf(files: Readonly<Record<string, string>>): Promise<string
   return digest;
 }
 
-test('what a module is made of changes with its code and that of what it imports, not with words about it', async () => {
+test('the digest of a module changes with its code and its imports, not with comments', async () => {
   const shape = "import { LIMIT } from './limit.ts'; export const Shape = { maxLength: LIMIT };";
   const first = await digestOf({ 'shape.ts': shape, 'limit.ts': 'export const LIMIT = 5;' });
   expect(await digestOf({ 'limit.ts': '/** At most. */\nexport const LIMIT: number = 5;' })).toBe(first);

@@ -20,6 +20,23 @@ const WORDINGS: readonly { readonly pattern: RegExp; readonly better: string }[]
   { pattern: /\bwhoever\b/i, better: 'callers, clients, operators, the sender' },
   { pattern: /\bstrangers?\b/i, better: 'anonymous caller, unproven peer' },
   { pattern: /\bas ever\b/i, better: 'as before, unchanged' },
+  { pattern: /\bgoes on\b/i, better: 'continues' },
+  { pattern: /\bcomes to\b/i, better: 'reaches, results in' },
+  { pattern: /\bhad come\b/i, better: 'had arrived' },
+  { pattern: /\bfor ever\b/i, better: 'forever, endlessly' },
+  { pattern: /\b(?:let|lets) go of\b/i, better: 'releases, closes, drops' },
+  { pattern: /\bturned down\b/i, better: 'rejected' },
+  { pattern: /\b(?:hangs|hung) up\b/i, better: 'disconnects, closes the connection' },
+  { pattern: /\bleads to nothing\b/i, better: 'does not exist' },
+  { pattern: /\bnobody knows\b/i, better: 'unknown' },
+  { pattern: /\bas it stands\b/i, better: 'unchanged, literally' },
+  { pattern: /\bkeeps book\b/i, better: 'tracks' },
+  { pattern: /\bquick yes\b/i, better: 'fast path' },
+  { pattern: /\bworth (?:a|more) words?\b/i, better: 'name the limit instead' },
+  {
+    pattern: /(?<!there )\b(?:is|are|was) no (?:object|text|id|type|JSON|error|part|reason|message|name|number|path)\b/i,
+    better: 'is not a …',
+  },
 ];
 
 /** This file names them; decisions and the naughty strings quote what others wrote. */

@@ -1,4 +1,4 @@
-// https receivers, each at an address of its own. Some take the connection and never answer. CERT and KEY are PEM.
+// https receivers, each at its own address. Some take the connection and never answer. CERT and KEY are PEM.
 import { createServer } from 'node:https';
 
 const [answering, hanging] = process.argv.slice(2).map(Number);

@@ -1,4 +1,4 @@
-// One contender: a client in a process of its own, with whatever it calls. It receives how many calls
+// One contender: a client in its own process, with whatever it calls. It receives how many calls
 // to make at once and for how long, and reports the result. It runs what is published, ours and the SDK's alike.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -26,7 +26,7 @@ function names() {
   }
 }
 
-/** proc(5): after the name, which may hold anything, `state ppid …`, and the times at 14 and 15. */
+/** proc(5): after the name, which may contain anything, `state ppid …`, and the times at 14 and 15. */
 function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

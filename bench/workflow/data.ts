@@ -1,5 +1,5 @@
 // Operations on data, in the thread they run in, against the same work written by hand in the same thread and run: filter,
-// sort, group and aggregate. The main thread is watched meanwhile.
+// sort, group and aggregate. The main thread is watched in the meantime.
 import { fileURLToPath } from 'node:url';
 import type { Catalog } from '../../packages/core/src/workflow/catalog.ts';
 import type { Effects } from '../../packages/core/src/workflow/effects.ts';

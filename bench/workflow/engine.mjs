@@ -42,8 +42,8 @@ async function plainSteps() {
 async function execute(workflow) {
   const read = engine.reader.read({ workflow });
   if (!read.ok) throw new Error('the workflow cannot be read');
-  const begun = await engine.executions.execute(read.request, { principal: CALLER, waits: true });
-  const result = await begun.result();
+  const started = await engine.executions.execute(read.request, { principal: CALLER, waits: true });
+  const result = await started.result();
   if (!result.includes('"status":"success"')) throw new Error(result.slice(0, 500));
 }
 

@@ -1,4 +1,4 @@
-// An agent that asks before it does what cannot be undone. It waits for the answer; its deadline stands still meanwhile.
+// An agent that asks before it does what cannot be undone. It waits for the answer; its deadline stands still in the meantime.
 export default async function* cleaner({ params }, call) {
   yield `Found ${params.content}. `;
   const answer = await call.ask({

@@ -45,7 +45,7 @@ try {
 
   await ada.questions.answer(question, { option_id: 'allow' });
   assert.deepEqual(await logs.result(), { deleted: true, decided_by: 'ada' });
-  step('The caller allows it, and the agent goes on.');
+  step('The caller allows it, and the agent continues.');
 
   await assert.rejects(ada.questions.answer(question, { option_id: 'reject' }), { code: 'conflict' });
   step('The first answer counts.');

@@ -89,7 +89,7 @@ function tableOf(items: readonly Item[]): string {
 
 /** Options of every command. */
 const EVERYWHERE = /^(?:--json|-h, --help)$/;
-const MANY = 4;
+const MANY = 3;
 
 /** Sets of shared options that have a name on the page. */
 const SETS = {

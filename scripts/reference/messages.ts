@@ -22,8 +22,8 @@ function heading(dialect: string, hasBase: boolean): string {
   return [
     `# Messages: ${TITLES[dialect]}`,
     '',
-    `Every shape of [the protocol](../../protocols/${dialect}.md): member, type, default and meaning. \`*\` marks required members; a bound of a string counts characters, of a list items.${hasBase ? ' The members of every message are listed once, in the first table.' : ''}`,
-    `Titles link to the JSON Schemas, which a running server has at \`GET /schemas/${dialect}/<file>.json\`.`,
+    `Every shape of [the protocol](../../protocols/${dialect}.md): member, type, default in parentheses, meaning. \`*\` marks required members; the limits of strings count characters, those of lists items.${hasBase ? ' The members of every message are listed once, under the first title.' : ''}`,
+    `Titles link to the JSON Schemas; a running server serves them at \`GET /schemas/${dialect}/<file>.json\`.`,
     '',
   ].join('\n');
 }

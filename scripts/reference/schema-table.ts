@@ -21,9 +21,9 @@ export class SchemaTables {
     for (const member of membersOf(schema, this.#resolve)) this.#elsewhere.set(spelt(member), place);
   }
 
-  /** A Markdown table of every member of an object, those of objects within it as `outer.inner`; not a type that the title names. */
+  /** Every member of an object, as a table or a list, those of objects within it as `outer.inner`; not a type that the title names. */
   table(schema: JsonSchema, title: string, isBase = false): string {
-    const rows: string[][] = [];
+    const rows: Row[] = [];
     const members = membersOf(schema, this.#resolve);
     const isSameElsewhere = members.filter((member) => this.#elsewhere.has(spelt(member))).length >= WORTH_A_LINK;
     for (let at = 0; at < members.length; at += 1) {
@@ -32,16 +32,18 @@ export class SchemaTables {
       if (member.type === `\`"${title}"\``) continue;
       const elsewhere = isSameElsewhere ? this.#elsewhere.get(spelt(member)) : undefined;
       if (elsewhere !== undefined) {
-        if (!rows.some(([name]) => name === elsewhere)) rows.push([elsewhere, '', '', 'the same members']);
+        if (!rows.some(({ name }) => name === elsewhere)) rows.push({ name: elsewhere, type: '', note: 'the same members' });
         continue;
       }
       const within = members.slice(at + 1).filter(({ name }) => isWithin(name, member.name));
       const place = within.length < WORTH_A_LINK ? undefined : this.#place(member, within, title);
       if (place !== undefined) at += within.length;
       const note = [member.note, place === undefined ? '' : `Members: see ${place}.`].join(' ').trim();
-      rows.push([`\`${member.name}\`${member.isRequired ? ' *' : ''}`, cell(member.type), member.initial, cell(note)]);
+      const name = `\`${member.name}\`${member.isRequired ? '\\*' : ''}`;
+      rows.push({ name, type: member.initial === '' ? member.type : `${member.type} (${member.initial})`, note });
     }
-    return rows.length === 0 ? '' : tableOf(rows);
+    if (rows.length === 0) return '';
+    return rows.some(({ note }) => note !== '') ? tableOf(rows) : listOfMembers(rows);
   }
 
   /** Where the page has the same members already; undefined where this is the first place. */
@@ -61,12 +63,22 @@ interface Member {
   readonly note: string;
 }
 
-/** Member, type, default and meaning. Columns that are empty in every row are left out. */
-function tableOf(rows: readonly (readonly string[])[]): string {
-  const columns = [0, 1, 2, 3].filter((column) => rows.some((row) => row[column] !== ''));
-  const lines = rows.map((row) => `| ${columns.map((column) => row[column]).join(' | ')} |`);
-  const heads = columns.map(() => ' |').join('');
-  return [`|${heads}`, `|${columns.map(() => '---|').join('')}`, ...lines, ''].join('\n');
+interface Row {
+  readonly name: string;
+  /** With the default in parentheses. */
+  readonly type: string;
+  readonly note: string;
+}
+
+/** Member, type with default, and meaning. */
+function tableOf(rows: readonly Row[]): string {
+  const lines = rows.map(({ name, type, note }) => `| ${name} | ${cell(type)} | ${cell(note)} |`);
+  return ['| | | |', '|---|---|---|', ...lines, ''].join('\n');
+}
+
+/** Members without descriptions, in one paragraph. */
+function listOfMembers(rows: readonly Row[]): string {
+  return `${rows.map(({ name, type }) => `${name}: ${type.replaceAll(' | ', '/')}`).join('; ')}.\n`;
 }
 
 function membersOf(given: JsonSchema, resolve: Resolve, path = '', depth = 0): Member[] {
@@ -200,7 +212,7 @@ function isWithin(name: string, outer: string): boolean {
 const DEEPEST = 6;
 const WORTH_A_LINK = 3;
 
-/** The members of an object have defaults of their own. */
+/** Members of an object have their own defaults. */
 function initialOf({ default: initial }: JsonSchema): string {
   const isWorthShowing = initial !== undefined && initial !== '' && JSON.stringify(initial) !== '{}';
   return isWorthShowing ? `\`${JSON.stringify(initial)}\`` : '';

@@ -105,7 +105,7 @@ describe.skipIf(browser === undefined)('with the keyboard alone', () => {
 
 const MOST_STEPS = 300;
 
-/** Notes what has had the focus. A page may change meanwhile: what counts is what is there in the end. */
+/** Notes what has had the focus. A page may change in the meantime: what counts is what is there in the end. */
 const WATCH = `
   const reached = new Set();
   const nameOf = (element) => element.outerHTML.slice(0, 160);

@@ -7,7 +7,7 @@ import { type Block, isBlock, type Part } from './page.ts';
 import { differenceInJson, differenceInText } from './same-output.ts';
 import { Serving } from './serving.ts';
 
-/** Runs the blocks of one page in a folder of its own. */
+/** Runs the blocks of one page in its own folder. */
 export class PageRun implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'dragoman-docs-'));
   readonly #serving: Serving[] = [];

@@ -10,7 +10,7 @@ export function readerFolder(folder: string): void {
   writeFileSync(join(folder, '.bin/npx'), NPX, { mode: 0o755 });
 }
 
-/** For somebody who changes Dragoman: a clone of their own after `npm ci`. */
+/** For somebody who changes Dragoman: their own clone after `npm ci`. */
 export function contributorFolder(folder: string): void {
   const listed = execFileSync(
     'git',

@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { differenceInText } from './same-output.ts';
 
-/** Something a page starts and leaves running in a terminal of its own. */
+/** Something a page starts and leaves running in its own terminal. */
 export class Serving {
   /** As written on the page: a server of ours, or anything else. */
   readonly usualPort: string;

@@ -84,7 +84,7 @@ describe('a server that lists an agent in mailbox.anonymous', async () => {
   });
 });
 
-describe('what senders without a key leave on the disk', () => {
+describe('messages of senders without a key on the disk', () => {
   const LIMIT = 65_536;
   const mailbox = { anonymous: ['open'], anonymous_bytes: LIMIT, requests_per_minute: 1_000_000 };
   const find = (system: System, id: string, key?: string) =>

@@ -35,7 +35,7 @@ function letGo(): void {
   for (const socket of held.splice(0)) socket.destroy();
 }
 
-/** A durable request on a connection of its own. */
+/** A durable request on its own connection. */
 async function isServed(): Promise<boolean> {
   const json = { method: 'chat.send', params: { content: 'hello' } };
   try {

@@ -93,7 +93,7 @@ test('a tool of an MCP server is called, and its arguments are checked against t
   expect(await agent.use('every__echo')).toMatchObject({ message: 'every__echo: missing required argument "message"' });
 });
 
-test('a workflow runs, with a pattern of its own', async () => {
+test('a workflow runs, with its own pattern', async () => {
   const workflow = workflowOf({
     now: { GetCurrentDateTime: { timezone: 'UTC', outputPath: '/workflow/now' } },
     year: { ExtractText: { inputPath: '/workflow/now', pattern: '[0-9]{4}', outputPath: '/workflow/year' } },

@@ -105,7 +105,7 @@ describe('a secret that a workflow makes from what an API gave back', () => {
   });
 });
 
-describe('what a caller proves itself with to an agent', () => {
+describe('credentials that a caller sends to an agent', () => {
   const auth = {
     method_id: 'bearer',
     bearer_token: TOKEN,

@@ -151,7 +151,7 @@ test('a route that needs a key refuses before any of the body is sent', async ()
   }
 });
 
-describe('what is held for unproven peers has one budget', () => {
+describe('the memory for unproven peers has one budget', () => {
   /** All but the last byte of the largest that is taken. */
   const withheld: Record<string, () => Promise<RawPeer>> = {
     'HTTP bodies': async () => {

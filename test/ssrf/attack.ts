@@ -11,7 +11,7 @@ import { LOCAL_NAMES, spellingsOfIPv4, spellingsOfIPv6 } from './spellings.ts';
 
 /**
  * Tries to reach, through the gate, what must not be reached: by every spelling of a host, by names, by answers of a
- * resolver that change, and by redirects. Prints what it tried and what got through. It runs only in a network of its own.
+ * resolver that change, and by redirects. Prints what it tried and what got through. It runs only in its own network.
  */
 async function main(): Promise<void> {
   const connected = connectedTo();

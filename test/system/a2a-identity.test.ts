@@ -85,7 +85,7 @@ test('a removed key is refused over every transport at once', async () => {
   }
 });
 
-test('who loses its key while an answer is on its way does not get it', async () => {
+test('an agent whose key is revoked while an answer is on its way does not get it', async () => {
   const [before, after] = [pair(), pair()];
   const key = await put('slow-asker', before.pem);
   const parameters = { content: 'one two three', pause_ms: 300 };

@@ -270,7 +270,7 @@ describe('the examples of the spec, with ids that fit its patterns', () => {
   });
 });
 
-describe('who sent it', () => {
+describe('the sender', () => {
   test.each([
     ['nobody', undefined, 'ada-agent', 401],
     ["another's key", eve.api_key, 'ada-agent', 403],

@@ -73,7 +73,7 @@ export function query(payload: JsonObject): JsonObject {
   return { ...heading('discover_agents'), recipient_id: 'registry', payload };
 }
 
-/** A caller that signs with a key of its own. */
+/** A caller that signs with its own key. */
 export async function signingCaller(
   system: System,
   agentId: string,

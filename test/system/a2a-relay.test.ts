@@ -9,7 +9,7 @@ import { agentModule, System } from './system.ts';
 
 // A request reaches an agent with any driver, and its answer is returned as a response.
 
-/** An agent that is a server of its own; at /a2a it speaks messages, in a name of its own choice. */
+/** An agent that is its own server; at /a2a it speaks messages, under a name of its choice. */
 const server = createServer(async (incoming, response) => {
   if (incoming.url === '/busy') {
     const message = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as JsonObject;

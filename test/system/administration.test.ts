@@ -94,7 +94,7 @@ describe('administration of a running server', () => {
     const [due] = (await outbox.list({ state: 'due' })).deliveries;
     expect(await outbox.get(due?.id ?? '')).toMatchObject({
       body: expect.stringContaining('call me'),
-      headers: { 'webhook-signature': '(made at each try)' },
+      headers: { 'webhook-signature': '(made at each attempt)' },
     });
     expect(await outbox.giveUp(due?.id ?? '')).toMatchObject({ state: 'dead', next_at: null });
     expect(await outbox.retryHost('127.0.0.1:9')).toEqual({ host: '127.0.0.1:9', retried: 1, complete: true });

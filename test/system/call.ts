@@ -12,7 +12,7 @@ export interface CallOptions {
   readonly text?: string;
 }
 
-/** One HTTP request on a connection of its own. Resolves when the headers of the answer are there. */
+/** One HTTP request on its own connection. Resolves when the headers of the answer are there. */
 export function call(url: string, options: CallOptions): Promise<HttpAnswer> {
   const { method = 'GET', path, key, accept, json, text } = options;
   const body = json === undefined ? text : JSON.stringify(json);

@@ -90,7 +90,7 @@ describe('a request that one node answers', () => {
   });
 });
 
-describe('what one node has in memory', () => {
+describe('the memory of one node', () => {
   test('a question is listed and answered through another', async () => {
     const asking = { request_id: 'asks', method: 'chat.send', agent_ref: { id: 'asker' }, params: { content: {} } };
     const sending = cluster.stream(one, asking).then(allFrames);
@@ -133,7 +133,7 @@ describe('an execution that one node runs', () => {
     expect(await after.json()).toMatchObject({ status: 'cancelled' });
   });
 
-  test('tells its events through another while it runs, and a request there that asks for it goes on with it', async () => {
+  test('tells its events through another while it runs, and a request for it there continues it', async () => {
     const get = (path: string) => ({
       ApiCall: { method: 'GET', url: `${api.url}/${path}`, outputPath: `/workflow/${path}` },
     });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Every file below a folder that a server uses, by path. A file that the server removes meanwhile is left out. */
+/** Every file below a folder that a server uses, by path. A file that the server removes in the meantime is left out. */
 export function dataFiles(folder: string): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -60,7 +60,7 @@ const post = (url: string, path: string): JsonObject => ({
 });
 const LENIENT = { level: 'lenient', onError: 'continue' };
 
-describe('what a credential fetched', () => {
+describe('data fetched with a credential', () => {
   test('reaches no host but those of the credential, whatever a workflow does with it', {
     timeout: 60_000,
   }, async () => {

@@ -24,7 +24,7 @@ interface Page {
   readonly totalSize: number;
 }
 
-/** A caller of its own for each test. */
+/** Its own caller for each test. */
 async function caller() {
   const { api_key: key } = await system.caller(`lister-${randomUUID().slice(0, 8)}`, {
     permissions: { agents: ['*'], operations: ['*'] },

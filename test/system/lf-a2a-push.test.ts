@@ -207,7 +207,7 @@ describe('a config for a task that runs', () => {
   });
 });
 
-test('kill -9: notifications go on after the restart, none is missing and no text is sent twice', async () => {
+test('kill -9: notifications continue after the restart, none is missing and no text is sent twice', async () => {
   const taskId = await send('hold', { url: good.url('/killed') });
   await until(good, '/killed', 3);
   await system.kill();

@@ -15,7 +15,7 @@ import { Receiver } from './receiver.ts';
 import { moduleAgent, System } from './system.ts';
 import { TestAuthority } from './test-authority.ts';
 
-// The official Python SDKs of Linux Foundation A2A as clients and as servers, each in a temporary environment of its own.
+// The official Python SDKs of Linux Foundation A2A as clients and as servers, each in its own temporary environment.
 
 const PATIENCE_MS = 45_000;
 

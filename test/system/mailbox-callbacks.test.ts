@@ -9,7 +9,7 @@ const authority = new TestAuthority();
 const foreignAuthority = new TestAuthority('another authority');
 const certificate = authority.issue(['IP:127.0.0.1']);
 
-/** Every kind of receiver, each at a port of its own. */
+/** Every kind of receiver, each at its own port. */
 const receivers = {
   good: await Receiver.start(certificate),
   slow: await Receiver.start(certificate, (response) => setTimeout(() => ok(response), 100)),
@@ -83,7 +83,7 @@ describe('a receiver that', () => {
     const id = await send(receivers.hanging.url());
     const { state, failures } = await ended(id);
     expect(state).toBe('dead');
-    expect(failures.map(({ reason }) => reason)).toEqual(Array(4).fill('The answer did not come within 1000 ms.'));
+    expect(failures.map(({ reason }) => reason)).toEqual(Array(4).fill('The response did not arrive within 1000 ms.'));
     expect(receivers.hanging.received.length).toBe(4);
     expectSameCallback(receivers.hanging);
   });

@@ -215,7 +215,7 @@ describe('a question in the mailbox', () => {
     await expect.poll(async () => (await inThread(expired)).length).toBe(4);
     expect((await inThread(expired))[2]).toMatchObject({
       metadata: { status: 'expired' },
-      message: { content: 'The time to answer is over: reject.' },
+      message: { content: 'The time to answer has run out: reject.' },
     });
   });
 

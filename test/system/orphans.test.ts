@@ -33,6 +33,6 @@ testWithProc(
     writeFileSync(join(system.folder, 'dragoman.yaml'), JSON.stringify({ port: 0 }));
     await system.start();
     await expect.poll(() => [isAlive(pid), isAlive(child)]).toEqual([false, false]);
-    expect(system.log).toContain('ending what an earlier server left running');
+    expect(system.log).toContain('stopping processes that an earlier server left running');
   },
 );

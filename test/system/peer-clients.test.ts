@@ -50,7 +50,7 @@ const env = { ...process.env, PEER_URL: server.url, PEER_KEY: server.key, PYTHON
 const peer = (file: string) => fileURLToPath(new URL(`./peers/${file}`, import.meta.url));
 const lastLine = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? '') as JsonObject;
 
-/** Runs a client in Python, in an environment of its own. */
+/** Runs a client in Python, in its own environment. */
 async function inPython(packages: readonly string[], file: string): Promise<JsonObject> {
   const home = join(folder, file);
   await execute('python3', ['-m', 'venv', home]);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Served } from './served.ts';
 
-// The TypeScript of each package's README, as it stands there: compiled strictly, and run against a real server.
+// The TypeScript of each package's README: compiled strictly, and run against a real server.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 mkdirSync(join(root, 'node_modules/.cache'), { recursive: true });

@@ -185,7 +185,7 @@ interface CrashPoint {
   run(life: Life): Promise<LifeSent>;
 }
 
-/** The agent ends the process at a moment of its own answer. */
+/** The agent ends the process at a moment of its answer. */
 const inAgent = (at: string): CrashPoint => ({
   name: `agent, ${at}`,
   environment: (life) => ({ DRAGOMAN_TEST_LIFE: life }),

@@ -9,7 +9,7 @@ import { inject } from 'vitest';
 import type { Config } from '../../packages/server/src/config/config-schema.ts';
 import { type CallOptions, call, type HttpAnswer } from './call.ts';
 
-/** `dragoman serve --json` in a process of its own, and the file it reads. */
+/** `dragoman serve --json` in its own process, and the file it reads. */
 export class Served implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'dragoman-served-'));
   /** Everything it has logged. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../packages/core/src/ports/ports.ts';
 import { jsonLog, readConfig, startServer, systemClock, systemIds } from '../../packages/server/src/index.ts';
 
 /**
- * The server in a process of its own, for tests that kill it: `server-process.ts CONFIG FOLDER`, admin key in the
+ * The server in its own process, for tests that kill it: `server-process.ts CONFIG FOLDER`, admin key in the
  * environment. The first line on stdout is where it listens; the log is JSON on stderr. SIGTERM stops it as an operator
  * would.
  */

@@ -3,7 +3,7 @@ import { startPostgres } from '../../packages/core/test-support/postgres-server.
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A URL in which `SCHEMA` stands for the schema of a server; `undefined` where servers have a store of their own. */
+    /** A URL in which `SCHEMA` stands for the schema of a server; `undefined` where servers have their own store. */
     sharedPostgres: string | undefined;
   }
 }

@@ -114,7 +114,7 @@ test.each([
 ])('a stored workflow that runs itself through %s is stopped by the hop limit', async (_, tool, args) => {
   const spin = { CallTool: { tool, arguments: args, outputPath: '/workflow/out' } };
   expect((await admin('PUT', 'spin', { workflow: workflowOf({ spin }) })).status).toBeLessThan(300);
-  // Without an execution id of its own, each ad hoc workflow is another execution.
+  // Without its own execution id, each ad hoc workflow is another execution.
   const final = await run(ada.api_key, 'workflows', 'spin', {});
   expect(final).toMatchObject({ response_kind: 'e2a.error' });
   expect(JSON.stringify(final.body)).toContain('more than 8 levels deep');

@@ -22,7 +22,7 @@ export interface SystemOptions {
 }
 
 /**
- * The real server in a process of its own, with a data folder that outlives it. It can be killed and started again;
+ * The real server in its own process, with a data folder that outlives it. It can be killed and started again;
  * disposing of it leaves no process and no file behind.
  */
 export class System implements AsyncDisposable {

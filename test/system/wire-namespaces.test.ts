@@ -241,7 +241,7 @@ describe('proc', () => {
   const spawn = (agent: WireCaller, cmd: string[], more: JsonObject = {}) =>
     agent.ask('proc/spawn/req', { cmd, ...more });
 
-  test('a listed command runs in a folder of its own, with the variables of the operator alone', async () => {
+  test('a listed command runs in its own folder, with the variables of the operator alone', async () => {
     await using agent = await connected();
     const { proc_id } = await spawn(agent, [
       'parent',

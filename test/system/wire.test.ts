@@ -61,7 +61,7 @@ async function connected(name: string): Promise<WireCaller> {
   return new WireCaller(await open());
 }
 
-/** The command in a process of its own, started by its client. */
+/** The command in its own process, started by its client. */
 function stdioPeer(): WirePeer {
   const path = join(folder, 'wire.yaml');
   writeFileSync(path, JSON.stringify({ ...config, wire: { max_parallel: 2, max_queued: 1 } }));

@@ -134,7 +134,7 @@ describe('kill -9 in the middle of a request to a stored workflow', () => {
     expect(api.count('GET /plan')).toBe(1);
   });
 
-  test('a caller that waits for one frame gets the result, even if the workflow has changed meanwhile', async () => {
+  test('a caller that waits for one frame gets the result, even if the workflow has changed in the meantime', async () => {
     const id = randomUUID();
     const broken = caller.post(envelope(id, { is_stream: false })).catch(() => undefined);
     await questionOf(id);

@@ -61,7 +61,7 @@ describe('with a server of dragoman dev', () => {
     const surroundings = new FakeSurroundings({ folder, now: new Date() });
     expect(await main(['tour'], surroundings)).toBe(1);
     expect(surroundings.out).toContain('✗ the words were counted by a tool');
-    expect(surroundings.out).toContain('✗ it is the same agent, one visit later');
+    expect(surroundings.out).toContain('✗ the same agent process counted one more visit');
     expect(surroundings.out).toContain('✓ no frame is missing and none arrived twice');
     expect(surroundings.out).toMatch(/\n\d+ of \d+ steps do not hold\.\n$/);
   });

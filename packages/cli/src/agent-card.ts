@@ -72,7 +72,7 @@ function idFrom(name: string): string {
   if (id.length >= 3) return id;
   return fail({
     code: 'usage',
-    message: `no id can be made from the name of the card, ${JSON.stringify(visible(name))}`,
+    message: `cannot derive an id from the name of the card, ${JSON.stringify(visible(name))}`,
     fixes: [`${PROGRAM} agents add AGENT_ID --card URL`],
     exitCode: 2,
   });

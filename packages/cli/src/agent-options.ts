@@ -8,7 +8,7 @@ import { duration } from './duration.ts';
 import { readInput, readText } from './input.ts';
 import { fail } from './trouble.ts';
 
-/** What `agents add` takes to say who an agent is and how it is reached. */
+/** The options of `agents add` for the identity and driver of an agent. */
 export interface AgentFlags {
   readonly mayCall?: readonly string[];
   readonly mayRun?: readonly string[];
@@ -60,13 +60,13 @@ export function withAgentOptions(command: Command): Command {
     .option('--name <text>', 'its display name')
     .option('--description <text>', 'what it does')
     .option('--skill <name>', 'something it can do; may be repeated', each)
-    .option('--max-parallel <number>', 'requests it handles at once (default: 8)', integer({ from: 1 }))
+    .option('--max-parallel <number>', 'maximum number of concurrent requests (default: 8)', integer({ from: 1 }))
     .option(
       '--timeout <time>',
-      'the longest one answer may take: seconds, or a time such as 500ms or 5m',
+      'the timeout of one answer: seconds, or a time such as 500ms or 5m',
       duration({ fromMs: 1, toMs: A_YEAR * 1000 }),
     )
-    .option('--idempotent', 'it tolerates the same request twice, as after a crash; answers are faster')
+    .option('--idempotent', 'the same request may reach it twice, for example after a crash; answers are faster')
     .option('--erc8004 <id>', 'its ERC-8004 agentId in the mailbox, such as eip155:chain:registry:token')
     .option('--public-key <file>', 'a PEM file with its public key for signatures (default: keep the current key)')
     .option('--no-public-key', 'remove its public key')
@@ -150,6 +150,6 @@ function driverOf(
 async function definitionIn(file: string, agentId: string | undefined, context: Context): Promise<AgentDefinition> {
   const parsed = parseJsonBytes(await readInput(file, context));
   if (!parsed.ok) fail({ code: 'not_json', message: `${file} is not JSON`, issues: parsed.issues });
-  if (!isObject(parsed.value)) fail({ code: 'invalid_message', message: `${file} must hold a JSON object` });
+  if (!isObject(parsed.value)) fail({ code: 'invalid_message', message: `${file} must contain a JSON object` });
   return { ...(parsed.value as object), ...(agentId !== undefined && { agent_id: agentId }) } as AgentDefinition;
 }

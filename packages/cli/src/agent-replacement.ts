@@ -13,7 +13,7 @@ export function replacing(
   return { ...given, public_key: before.public_key };
 }
 
-/** What a replacement kept and what it changed, a line for each member. */
+/** The kept and changed members of a replacement, one per line. */
 export function replacementLines(before: AgentDefinition, after: AgentDefinition): string[] {
   const [old, now] = [membersOf(before), membersOf(after)];
   const lines = [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {

@@ -35,7 +35,7 @@ test.each([
   expect(print([complete(result)]).out).toBe(shown);
 });
 
-test('what is not text is left to --json', () => {
+test('values that are not text are shown only with --json', () => {
   const reasoning = newResponse({ response_kind: 'e2a.chunk', body: { delta_kind: 'reasoning', delta: 'hm' } });
   expect(print([reasoning, text('yes'), complete({})]).out).toBe('yes\n');
 });
@@ -50,7 +50,7 @@ test('an error ends the line and is printed on stderr with its code', () => {
 test('an agent that is not well is reported with where to look', () => {
   const { notes } = print([error({ code: 'E2A.AGENT_ERROR', message: 'The agent could not be reached.' })]);
   expect(notes).toBe(
-    'error: E2A.AGENT_ERROR: The agent could not be reached.\n  → where the server runs, look at how it is reached: npx dragoman doctor\n',
+    'error: E2A.AGENT_ERROR: The agent could not be reached.\n  → on the machine of the server, run the checks: npx dragoman doctor\n',
   );
 });
 

@@ -10,7 +10,7 @@ import { visible } from './visible.ts';
 export class AnswerPrinter {
   readonly #terminal: Terminal;
   readonly #json: boolean;
-  /** Whether something stands on the line the cursor is in. */
+  /** Whether the current line has text. */
   #openLine = false;
   #saidSomething = false;
 
@@ -77,4 +77,4 @@ export function reconnecting({ error, waitMs }: Pick<Reconnect, 'error' | 'waitM
 }
 
 /** The operator has to fix an agent that cannot be reached, and sees more than its callers. */
-const AGENT_UNWELL = `where the server runs, look at how it is reached: ${PROGRAM} doctor`;
+const AGENT_UNWELL = `on the machine of the server, run the checks: ${PROGRAM} doctor`;

@@ -1,4 +1,4 @@
-/** As a shell takes it for one word. */
+/** Quoted as one word for a shell. */
 export function asWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -10,20 +10,20 @@ export interface RequestedCall {
   readonly sign: string | undefined;
 }
 
-/** What to do about a refused A2A request, beside what the server itself suggests. */
+/** Suggestions for a refused A2A request, in addition to the server's. */
 export function callHints({ code, details, requestId }: DragomanError, { as, agentId, sign }: RequestedCall): string[] {
   const isA = (failure: FailureCode) => code === FAILURES[failure].a2a;
   if (isA('no_route')) return [`list the agents you can call: ${PROGRAM} agents discover`];
   if (isA('unauthenticated')) {
     if (sign === undefined) return [`this server accepts only signed messages: --sign FILE (${PROGRAM} agents keygen)`];
     return [
-      `${as} has to be known by the public half of ${sign}: ${PROGRAM} agents add ${as} --may-call ${agentId} --public-key FILE`,
-      'or leave out --sign and ask with its API key: --key KEY',
+      `register the public key of ${sign} for ${as}: ${PROGRAM} agents add ${as} --may-call ${agentId} --public-key FILE`,
+      'or leave out --sign and use its API key: --key KEY',
     ];
   }
   if (isA('forbidden')) {
     const keyOf = details['sender_id'];
-    if (typeof keyOf === 'string') return [`ask as ${keyOf}: --as ${keyOf}`, `or give the key of ${as}: --key KEY`];
+    if (typeof keyOf === 'string') return [`call as ${keyOf}: --as ${keyOf}`, `or give the key of ${as}: --key KEY`];
     return [
       `an administrator can grant it; list every agent it may call: ${PROGRAM} agents add ${as} --may-call ${agentId} --may-call …`,
     ];

@@ -1,14 +1,14 @@
 import type { Context } from './context.ts';
 
-/** The first Ctrl-C cancels and lets the end arrive; the second leaves at once. Until the returned function is called. */
+/** The first Ctrl-C cancels and waits for the end; the second exits immediately. Until the returned function is called. */
 export function cancelOnSignal(cancel: () => Promise<unknown>, { onSignal, exit, terminal }: Context): () => void {
   let isCancelling = false;
   return onSignal(() => {
     if (isCancelling) return exit(1);
     isCancelling = true;
-    terminal.note('\ncancelling; once more to leave at once\n');
+    terminal.note('\ncancelling; press Ctrl-C again to exit immediately\n');
     cancel().catch((error: unknown) => {
-      terminal.note(`it could not be cancelled: ${error instanceof Error ? error.message : String(error)}\n`);
+      terminal.note(`cancelling failed: ${error instanceof Error ? error.message : String(error)}\n`);
       exit(1);
     });
   });

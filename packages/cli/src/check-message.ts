@@ -15,7 +15,7 @@ export function checkMessage(file: MessageFile, { now, lenient }: { now: Date; l
 }
 
 /**
- * A message is valid when its dialect reads it. What the workflow inside would meet when it is run comes as warnings: the
+ * A message is valid when its dialect reads it. Problems of a workflow inside it are warnings: the
  * server decides that, with more knowledge than there is here.
  */
 function checkJson({ dialect, json }: MessageFile & { kind: 'message' }, now: Date, lenient: boolean): MessageVerdict {
@@ -26,7 +26,7 @@ function checkJson({ dialect, json }: MessageFile & { kind: 'message' }, now: Da
   return { valid: true, issues: [], warnings: [...outcome.warnings, ...findings.map(asIssue)] };
 }
 
-/** A whole workflow is valid when it can be read and nothing in it is known to go wrong. */
+/** A whole workflow is valid if it can be read and the checker finds no error. */
 function checkWorkflowText(text: string, lenient: boolean): MessageVerdict {
   const parsed = parseWorkflow(text, { lenient });
   if (!parsed.ok) return { valid: false, issues: parsed.issues, warnings: [] };
@@ -37,7 +37,7 @@ function checkWorkflowText(text: string, lenient: boolean): MessageVerdict {
 }
 
 interface Lines {
-  /** Where the lines stand in the file. */
+  /** The positions of the lines in the file. */
   readonly at: string;
   readonly lines: readonly (Json | undefined)[];
 }

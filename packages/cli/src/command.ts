@@ -9,7 +9,7 @@ export interface CommandDescription {
   readonly examples: readonly string[];
 }
 
-/** A command as all of ours are: `--json`, `--help` with examples, and no exit of its own. */
+/** A command with `--json`, `--help` with examples, and without its own exit. */
 export function newCommand(context: Context, { name, summary, examples }: CommandDescription): Command {
   const { terminal } = context;
   return new Command(name.split(' ').at(-1))
@@ -34,7 +34,7 @@ export function newCommand(context: Context, { name, summary, examples }: Comman
     .exitOverride();
 }
 
-/** Runs `run` when the command is called; what it returns is how the process ends. */
+/** Runs `run` when the command is called; it returns the exit code. */
 export function runs<Options extends object>(
   command: Command,
   context: Context,
@@ -48,7 +48,7 @@ export function runs<Options extends object>(
   });
 }
 
-/** What an option is for, its values, its default, and whether it is required. */
+/** The description of an option, its values, its default, and whether it is required. */
 function optionDescription({
   description,
   argChoices,

@@ -70,7 +70,7 @@ describe('the key', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('errors', () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 
@@ -139,8 +139,8 @@ describe('what goes wrong', () => {
   ])('%s waits where the server says so, and says why instead of blaming the connection', async (command, args) => {
     const busy = { status: 503, body: { code: 'busy', detail: 'Too much waits.', retryable: true, retry_after: 0.1 } };
     const refusal = { status: 404, body: { code: 'not_found', detail: 'Request not found.' } };
-    let asked = 0;
-    const url = await listen((path) => (path === '/health' ? healthy : asked++ === 0 ? busy : refusal));
+    let prompts = 0;
+    const url = await listen((path) => (path === '/health' ? healthy : prompts++ === 0 ? busy : refusal));
     const { notes } = await run(command, ...args, '--url', url, '--key', 'dgm_agent');
     expect(notes).toMatch(/Too much waits\. trying again in \d\.\d s\n/);
     expect(notes).not.toContain('the connection broke');

@@ -10,7 +10,7 @@ import { urlOf } from './serve/port-holder.ts';
 import { shortPath } from './short-path.ts';
 import { fail, type Trouble, type TroubleIssue } from './trouble.ts';
 
-/** What commands that talk to a server take on the command line. */
+/** The options of commands that use a server. */
 export interface ConnectionOptions {
   readonly url?: string;
   readonly data?: string;
@@ -43,7 +43,7 @@ export function withAdminKeyOptions(command: Command, source: string): Command {
     .option('--admin-key-file <file>', 'a file with the admin key');
 }
 
-/** The options with the admin key in them, wherever they say it is; warns of a key on the command line. */
+/** The options with the admin key from any source; warns of a key on the command line. */
 export async function withAdminKey<Options extends ConnectionOptions>(
   options: Options,
   context: Context,
@@ -118,7 +118,7 @@ async function ensureServer(url: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof DragomanError)) throw error;
     if (error.code === 'unreachable') fail(unreachableServer(error, url));
-    fail({ code: error.code, message: error.message, fixes: ['check --url', ...whatIsThere(error, url)] });
+    fail({ code: error.code, message: error.message, fixes: ['check --url', ...connectionFixes(error, url)] });
   }
 }
 
@@ -130,7 +130,7 @@ export function isHere(
   return url === undefined && given(environment, 'DRAGOMAN_URL') === undefined;
 }
 
-/** What `--url` means there. */
+/** The description of `--url`. */
 export const ELSEWHERE = 'the server to use (default: DRAGOMAN_URL; if unset, runs locally)';
 
 /** Where to look for a server, and the keys of `dragoman dev` when it is that one. */
@@ -155,7 +155,7 @@ export function findServer(
     urlOf({ host: DEFAULT_HOST, port: DEFAULT_PORT });
   // Every command reports an invalid url in the same way.
   clientFor({ url });
-  // A key goes to the server it is for, and to no other that somebody names.
+  // A key is sent only to the server it belongs to.
   return { url, dev: dev !== undefined && isSameServer(dev.url, url) ? dev : undefined };
 }
 
@@ -207,7 +207,7 @@ function serverTrouble(error: DragomanError, { url, keySource }: ServerConnectio
   const wait = retryAfter === undefined ? [] : [`try again in ${Math.ceil(retryAfter)} s`];
   // An agent's key on an administrator's route: the server only answers "forbidden".
   const roles = role === 'admin' && error.is('forbidden') ? [NOT_AN_ADMIN] : [];
-  const fixes = [...suggestions, ...whatIsThere(error, url), ...agents, ...roles, ...wait];
+  const fixes = [...suggestions, ...connectionFixes(error, url), ...agents, ...roles, ...wait];
   return {
     code: error.code,
     message,
@@ -223,7 +223,7 @@ function operationIn({ details }: DragomanError, index: number): Pick<TroubleIss
 }
 
 /** Another program may answer at the url. */
-function whatIsThere({ code }: DragomanError, url: string): string[] {
+function connectionFixes({ code }: DragomanError, url: string): string[] {
   return code === 'unexpected_answer' ? [`check what is listening there: ${PROGRAM} doctor --url ${url}`] : [];
 }
 
@@ -231,11 +231,11 @@ export function nothingAnswers(url: string): Trouble {
   return {
     code: 'unreachable',
     message: `cannot connect to ${url}`,
-    fixes: [`start it with: ${PROGRAM} serve`, `or try the demo: ${PROGRAM} dev`, 'or name another server with --url'],
+    fixes: [`start it with: ${PROGRAM} serve`, `or try the demo: ${PROGRAM} dev`, 'or specify another server with --url'],
   };
 }
 
-/** What became of the connection, as the system reports it, and what fixes that. */
+/** The connection error of the system, and its fix. */
 function unreachableServer(error: DragomanError, url: string): Trouble {
   const { code, message } = innermost(error);
   if (error.cause === undefined) return { code: 'unreachable', message: error.message, fixes: error.suggestions };
@@ -246,7 +246,7 @@ function unreachableServer(error: DragomanError, url: string): Trouble {
   return { code: 'unreachable', message: `${url} cannot be reached: ${shown}`, fixes: [fix.replace('URL', url)] };
 }
 
-/** The error that the others were made from. Where Node tried several addresses, the first one's. */
+/** The original error. If Node tried several addresses, that of the first. */
 function innermost(error: Error): { readonly code: string; readonly message: string } {
   let last = error;
   for (let depth = 0; depth < 8; depth++) {
@@ -258,7 +258,7 @@ function innermost(error: Error): { readonly code: string; readonly message: str
   return { code, message: last.message };
 }
 
-/** By the code and the message of the system: what it means, and what to do. */
+/** For each error code or message of the system: its meaning and its fix. */
 const FAULTS: readonly (readonly [pattern: RegExp, why: string | undefined, fix: string])[] = [
   [/ALTNAME_INVALID/, undefined, 'use the host name that its TLS certificate is for'],
   [/CERT_HAS_EXPIRED/, 'its TLS certificate has expired', 'renew the certificate of the server'],
@@ -270,7 +270,7 @@ const FAULTS: readonly (readonly [pattern: RegExp, why: string | undefined, fix:
   [/WRONG_VERSION|EPROTO|ERR_SSL/, 'it does not speak TLS', 'for a server without TLS, write http:// in the url'],
   [/bad port/, 'HTTP clients refuse to use this port', 'choose another port for the server'],
   [/ENOTFOUND|EAI_AGAIN/, 'its host name cannot be resolved', 'check the host name in --url or DRAGOMAN_URL'],
-  [/HPE_|other side closed|ECONNRESET/, 'it broke the connection', 'for a server with TLS, write https:// in the url'],
+  [/HPE_|other side closed|ECONNRESET/, 'it closed the connection unexpectedly', 'for a server with TLS, write https:// in the url'],
   [
     /ETIMEDOUT|CONNECT_TIMEOUT/,
     'it did not answer in time',
@@ -295,7 +295,7 @@ function wrongKey(role: KeyRole, url: string, source: string): Trouble {
   };
 }
 
-/** How somebody without a good key comes to one. */
+/** How to get a valid key. */
 export function remedyFor(role: KeyRole): string {
   return ROLES[role].remedies[0];
 }
@@ -305,7 +305,7 @@ export function isLoopbackUrl(url: string): boolean {
   return URL.canParse(url) && LOOPBACK.has(new URL(url).hostname);
 }
 
-/** The same port of this machine, by whatever name, or the same origin. */
+/** The same port of this machine, by any name, or the same origin. */
 function isSameServer(a: string, b: string): boolean {
   if (!URL.canParse(a) || !URL.canParse(b)) return false;
   const [one, other] = [new URL(a), new URL(b)];

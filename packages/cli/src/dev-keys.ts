@@ -4,7 +4,7 @@ import { isObject, parseJson } from '@dragoman/protocols';
 import { given } from './environment.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** What `dev` leaves in its data folder, so that the other commands find its server without options. */
+/** The file that `dev` writes into its data folder, so that other commands find its server without options. */
 export interface DevKeys {
   readonly url: string;
   /** For talking to agents. */
@@ -29,7 +29,7 @@ export function readDevKeys(data: string): DevKeys | undefined {
   return { url, key, admin_key, ...(typeof callback_port === 'number' && { callback_port }) };
 }
 
-/** For their owner's eyes only; in place at once or not at all. */
+/** Readable only by the owner; written atomically. */
 export function writeDevKeys(data: string, keys: DevKeys): void {
   const path = devKeysPath(data);
   const fresh = `${path}.${process.pid}`;
@@ -39,7 +39,7 @@ export function writeDevKeys(data: string, keys: DevKeys): void {
   renameSync(fresh, path);
 }
 
-/** Whether only their owner can read them, unless somebody widened the mode. */
+/** Whether only their owner can read them. */
 export function areDevKeysPrivate(data: string): boolean {
   return process.platform === 'win32' || (statSync(devKeysPath(data)).mode & 0o077) === 0;
 }

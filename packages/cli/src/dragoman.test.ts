@@ -232,7 +232,7 @@ describe('with dragoman dev running', () => {
     expect(await run('watch', 'ticking', '--after', '5')).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'nothing comes after frame 5\n',
+      stderr: 'there are no frames after 5\n',
     });
     expect(await run('watch', 'ticking', '--after', '50')).toMatchObject({
       code: 1,
@@ -362,7 +362,7 @@ describe('the checked-in command', () => {
   test('is written so that the oldest Node reads it as far as the check, and asks only then for more', () => {
     const code = readFileSync(bin, 'utf8').replaceAll(/^(?:#!|\/\/).*$/gm, '');
     expect(transformSync(code, { target: 'es5' }).code).toBe(transformSync(code, { target: 'esnext' }).code);
-    // What esbuild would turn into old JavaScript by itself, and an old Node stumbles over.
+    // Syntax that an old Node cannot parse and esbuild would convert.
     expect(code).not.toMatch(/=>|`|\bimport\b|,\s*\)|\?\.|\?\?/);
   });
 });

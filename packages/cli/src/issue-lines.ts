@@ -3,9 +3,9 @@ import type { Paint } from './paint.ts';
 import { visible } from './visible.ts';
 
 export interface IssueStyle {
-  /** Stands before each, with its own space after it. */
+  /** The prefix of each, with its trailing space. */
   readonly label: string;
-  /** What offsets count in. */
+  /** The unit of offsets. */
   readonly text: string | undefined;
   readonly paint: Paint;
 }

@@ -107,7 +107,7 @@ test.each([
 test.each([
   ['sevre', 'Did you mean serve?'],
   ['agents lits', 'Did you mean list?'],
-])('the help of what there is not is refused: %s', async (command, note) => {
+])('the help of an unknown command is refused: %s', async (command, note) => {
   const surroundings = new FakeSurroundings();
   expect(await main(['help', ...command.split(' ')], surroundings)).toBe(2);
   expect(surroundings.notes).toContain(note);
@@ -161,7 +161,7 @@ test('the version is that of the package', async () => {
   expect(surroundings.out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test('what went wrong is red on a screen and plain elsewhere', async () => {
+test('errors are red on a terminal and plain elsewhere', async () => {
   const screen = new FakeSurroundings({ isTTY: true });
   const pipe = new FakeSurroundings();
   expect(await main(['check', 'nothing.json'], screen)).toBe(1);

@@ -25,7 +25,7 @@ import { wireCommand } from './commands/wire.ts';
 import { workflowCommand } from './commands/workflow.ts';
 import type { Context, ExitCode } from './context.ts';
 import type { Surroundings } from './surroundings.ts';
-import { tellTrouble, troubleOf, unforeseen } from './trouble.ts';
+import { printTrouble, troubleOf, unforeseen } from './trouble.ts';
 import { CLI_VERSION } from './version.ts';
 import { visibleTerminal } from './visible.ts';
 
@@ -51,7 +51,7 @@ export async function main(args: readonly string[], surroundings: Surroundings):
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const trouble = troubleOf(error) ?? unforeseen(error);
-    tellTrouble(trouble, context.terminal, args.includes('--json'));
+    printTrouble(trouble, context.terminal, args.includes('--json'));
     return trouble.exitCode ?? 1;
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '@dragoman/protocols';
 import { DIALECT_NAMES } from './dialect-names.ts';
 
-/** What a file holds: one message as JSON, or a workflow as JSON lines. */
+/** The content of a file: one message as JSON, or a workflow as JSON lines. */
 export type MessageFile =
   | { readonly kind: 'message'; readonly dialect: Dialect<unknown>; readonly json: Json }
   | { readonly kind: 'workflow-text'; readonly dialect: Dialect<unknown>; readonly text: string };
@@ -23,7 +23,7 @@ export function readMessageFile(bytes: Uint8Array, given: Dialect<unknown> | und
     if (dialect === undefined) return reject(unrecognised());
     return { ok: true, value: { kind: 'message', dialect, json: parsed.value }, warnings: [] };
   }
-  // Several values one after the other are no JSON, and just what a workflow looks like.
+  // Several values in a row are not JSON but probably a workflow.
   const lines = linesIn(bytes);
   const dialect = lines === undefined ? undefined : (given ?? dialectOf(lines.first));
   if (lines === undefined || dialect?.name !== 'a2e-workflow') return parsed;

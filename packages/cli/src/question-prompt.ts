@@ -75,7 +75,7 @@ export class QuestionPrompt {
     }
   }
 
-  /** Why the answer was not taken and another one may be; `undefined` when it was. */
+  /** Why the answer was rejected; `undefined` if it was accepted. */
   async #answer({ question_id }: Question, given: NonNullable<ReturnType<typeof answerFromText>>) {
     try {
       // The end of the question is then our own doing.

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 
-/** A path as a person would write it from here. */
+/** A path relative to this folder, if that is shorter. */
 export function shortPath(from: string, path: string): string {
   const short = relative(from, path);
   if (short === '') return '.';

@@ -1,6 +1,6 @@
 import { processTerminal, type Terminal } from './terminal.ts';
 
-/** What a command may use of the process it runs in. Tests hand in their own. */
+/** The parts of the process that commands use. Tests pass their own. */
 export interface Surroundings {
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -13,7 +13,7 @@ export interface Surroundings {
   readonly onHangUp: (listener: () => void) => () => void;
   /** Reports uncaught errors, which otherwise end the process, until the returned function is called. */
   readonly onStrayError: (listener: StrayErrorListener) => () => void;
-  /** Ends the process at once, with whatever is open. */
+  /** Ends the process immediately, even with open handles. */
   readonly exit: (code: number) => void;
 }
 

@@ -2,7 +2,7 @@ import { displayWidth, fitting } from './display-width.ts';
 import { visible } from './visible.ts';
 
 /**
- * Rows under their headings, columns in line. A cell is one line: whatever is not seen in it is made visible, line ends too.
+ * Rows under their headings, columns in line. A cell is one line: invisible characters are made visible, including line ends.
  * Where the rows are wider than the screen, the widest columns are cut until they fit, except the first: it has the name
  * that other commands take. A file or a pipe gets all of it.
  */
@@ -22,7 +22,7 @@ export function table(
     .join('');
 }
 
-/** Takes from the widest column but the first, again and again, until the sum fits or all of them are narrow. */
+/** Shortens the widest column except the first until the sum fits or all are narrow. */
 function shrink(widths: number[], room: number): void {
   let excess = widths.reduce((sum, width) => sum + width, 0) - room;
   while (excess > 0) {

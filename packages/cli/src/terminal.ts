@@ -23,7 +23,7 @@ export interface Terminal {
 export function processTerminal({ environment }: { environment: NodeJS.ProcessEnv }): Terminal {
   const { stdout, stderr } = process;
   // The reader of stdout may leave at any time, as `head` does. Then the result is not wanted any more; notes go
-  // unread, which is no reason to leave anything undone.
+  // unread, which is not a reason to leave anything undone.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(1);
     throw error;

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
-import { type Trouble, tellTrouble } from './trouble.ts';
+import { type Trouble, printTrouble } from './trouble.ts';
 
 function printed(trouble: Trouble, { json = false } = {}): string {
   const surroundings = new FakeSurroundings();
-  tellTrouble(trouble, surroundings.terminal, json);
+  printTrouble(trouble, surroundings.terminal, json);
   return surroundings.notes;
 }
 
-test('what is wrong comes first, then each problem with its way out, then what fixes it', () => {
+test('the error comes first, then each problem with its suggestion, then the fixes', () => {
   const issues = [{ pointer: '/port', code: 'type', message: 'port must be a number', suggestion: 'write 7420' }];
   expect(printed({ code: 'bad', message: 'it has a problem', issues, fixes: ['look closer'] })).toBe(
     'error: it has a problem\n  port must be a number\n    → write 7420\n  → look closer\n',

@@ -7,7 +7,7 @@ import { visible } from './visible.ts';
 export interface Trouble {
   readonly code: string;
   readonly message: string;
-  /** What to do, most likely first; a command to paste where there is one. */
+  /** Fixes, most likely first; commands if possible. */
   readonly fixes?: readonly string[];
   readonly issues?: readonly TroubleIssue[];
   /** 2 when the command itself was not understood. */
@@ -37,10 +37,10 @@ export function troubleOf(error: unknown): Trouble | undefined {
 /** An unexpected error. */
 export function unforeseen(error: unknown): Trouble {
   const message = error instanceof Error ? error.message : String(error);
-  return { code: 'internal', message: `something went wrong on our side: ${message}` };
+  return { code: 'internal', message: `internal error: ${message}` };
 }
 
-export function tellTrouble(
+export function printTrouble(
   { code, message, fixes = [], issues = [] }: Trouble,
   terminal: Terminal,
   json: boolean,

@@ -12,7 +12,7 @@ export function visible(text: string): string {
 }
 
 /**
- * The last place that everything printed passes: whatever a command did not make visible is escaped as in JSON, so that output
+ * The last step of all output: characters that a command did not make visible are escaped as in JSON, so that output
  * of `--json` stays the same JSON. Our own colours and line ends pass.
  */
 export function visibleTerminal(terminal: Terminal): Terminal {

@@ -1,7 +1,7 @@
 import { isObject, type Json, pointerTo } from '@dragoman/protocols';
 import type { Finding } from '@dragoman/protocols/a2e-workflow';
 
-/** Where in a file the parts of a workflow stand, in either form of line. */
+/** The positions of the parts of a workflow in a file, in either form of line. */
 export function workflowPlaces(lines: readonly (Json | undefined)[], at: string): WorkflowPlaces {
   const operations = new Map<string, string>();
   let begin: { at: string; bundled: boolean } | undefined;

@@ -11,7 +11,7 @@ export function dragomanFile(): string {
   });
 }
 
-/** The `dragoman` command as a process of its own, run from source without a build. */
+/** The `dragoman` command as its own process, run from source without a build. */
 export class DragomanProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;

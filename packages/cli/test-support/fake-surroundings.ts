@@ -6,7 +6,7 @@ export interface FakeOptions {
   readonly stdin?: string | Uint8Array;
   readonly isTTY?: boolean;
   readonly now?: Date;
-  /** Who sits at the keyboard. */
+  /** The user at the terminal. */
   readonly ask?: Surroundings['terminal']['ask'];
 }
 
@@ -20,7 +20,7 @@ export class FakeSurroundings implements Surroundings {
   readonly #listeners = new Set<() => void>();
   readonly #hangUpListeners = new Set<() => void>();
   readonly #strayErrorListeners = new Set<StrayErrorListener>();
-  /** What stands on stdout and on stderr. */
+  /** The output on stdout and stderr. */
   out = '';
   notes = '';
 
@@ -69,7 +69,7 @@ export class FakeSurroundings implements Surroundings {
     for (const listener of this.#listeners) listener();
   }
 
-  /** As if somebody sent SIGHUP, or closed the terminal. */
+  /** Simulates SIGHUP, or a closed terminal. */
   hangUp(): void {
     for (const listener of this.#hangUpListeners) listener();
   }

@@ -119,7 +119,7 @@ test('a knowledge base is made, read, listed, shortened and removed', async () =
   await expect(knowledge.get('rules')).rejects.toMatchObject({ code: 'not_found', status: 404 });
 });
 
-test('what is recorded of one request, or of an agent, is forgotten; what is under way stays', async () => {
+test('the records of one request, or of an agent, are deleted; running requests stay', async () => {
   const { admin, client } = await realServer();
   const { agents, requests } = admin.admin;
   const [first, second] = [client.send('forget me'), client.send('and me')];

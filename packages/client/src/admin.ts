@@ -45,7 +45,7 @@ export interface AgentDefinition {
   readonly model?: string;
   /** `openai`: the API key, or a reference to it. */
   readonly key?: string;
-  /** `openai`: what the model reads before every conversation. */
+  /** `openai`: the system prompt. */
   readonly instructions?: string;
   /** `openai`: the tools that the model may call; `*` stands for any text. */
   readonly tools?: string[];
@@ -100,7 +100,7 @@ export interface NewKey extends Key {
   readonly api_key: string;
 }
 
-/** What the callbacks of an agent are signed with, for `CallbackReceiver`; shown only once. */
+/** The secret that signs the callbacks of an agent, for `CallbackReceiver`; shown only once. */
 export interface NewSecret {
   readonly webhook_secret: string;
 }
@@ -121,7 +121,7 @@ export interface CardPreview {
   readonly unusable_interfaces: readonly string[];
   readonly streaming: boolean;
   readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string }[];
-  /** How callers prove who they are; empty: anybody may call. */
+  /** How callers authenticate; empty: without authentication. */
   readonly auth: readonly { readonly name: string; readonly kind: string }[];
 }
 
@@ -149,7 +149,7 @@ export interface ListQuery {
   readonly limit: number;
   /** The `next_cursor` of the page before. */
   readonly cursor?: string | undefined;
-  /** Those whose names contain this text. */
+  /** Only entries whose names contain this text. */
   readonly text?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -160,7 +160,7 @@ export interface KeyPage {
   readonly next_cursor: string | null;
 }
 
-/** What was taken out of the record in the name of an agent, counted, and how much was left because it is under way. */
+/** The counts of deleted records of an agent, and of running ones that were left. */
 export interface Forgotten {
   readonly agent_id: string;
   readonly forgotten: {
@@ -255,7 +255,7 @@ export interface Overview {
   }[];
 }
 
-/** Administration, with an admin key. Each call is tried once: making a key twice would make two. */
+/** Administration, with an admin key. Calls are not retried: creating a key twice would create two. */
 export class Admin {
   readonly agents: AgentAdmin;
   readonly keys: KeyAdmin;
@@ -285,7 +285,7 @@ export class Admin {
     this.nodes = new NodeAdmin(http);
   }
 
-  /** How the whole server stands, and stood every ten seconds of the last hour. */
+  /** The state of the whole server, now and every ten seconds of the last hour. */
   overview({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Overview> {
     return this.#http.json({ path: 'admin/v1/overview', signal, gives: { now: 'object', history: 'array' } });
   }
@@ -306,7 +306,7 @@ export class Admin {
     return this.#http.json({ path: 'admin/v1/failed-logins', signal, gives: { total: 'number', recent: 'array' } });
   }
 
-  /** Has every answer of an API that is kept for anybody forgotten. Gives how many there were. */
+  /** Clears the cached API answers of all callers. Returns their number. */
   async invalidate(): Promise<number> {
     const request = { method: 'DELETE', path: 'admin/v1/cache', gives: { cleared: 'number' } } as const;
     return (await this.#http.json<{ cleared: number }>(request)).cleared;
@@ -329,7 +329,7 @@ class AgentAdmin {
     return this.#http.json({ path: `${AGENTS}?${queryOf(query)}`, signal, gives: AGENT_LIST });
   }
 
-  /** Makes or replaces an agent. A new one comes back with `api_key` and `webhook_secret`, shown only once. */
+  /** Creates or replaces an agent. A new one is returned with `api_key` and `webhook_secret`, shown only once. */
   put(definition: AgentDefinition): Promise<AgentDefinition & Partial<NewKey & NewSecret>> {
     return this.#http.json({
       method: 'POST',
@@ -349,7 +349,7 @@ class AgentAdmin {
     return this.#http.json({ path, signal, gives: { limits: 'object', usage: 'object', remaining: 'object' } });
   }
 
-  /** What the card of a foreign A2A agent says, before it is added with the same definition. */
+  /** Previews the card of a foreign A2A agent, before it is added with the same definition. */
   preview(definition: AgentDefinition): Promise<CardPreview> {
     const body = JSON.stringify(definition);
     return this.#http.json({
@@ -376,7 +376,7 @@ class AgentAdmin {
     return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: REMOVED });
   }
 
-  /** Takes what is recorded in its name off the record for good; the agent and its keys stay. */
+  /** Deletes all records of an agent; the agent and its keys stay. */
   forget(agentId: string): Promise<Forgotten> {
     return this.#http.json({
       method: 'DELETE',

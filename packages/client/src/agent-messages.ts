@@ -5,7 +5,7 @@ import { errorOfResponse } from './problem.ts';
 import { randomHex } from './random-hex.ts';
 import { checkedAnswer } from './unexpected-answer.ts';
 
-/** Who speaks to other agents. */
+/** The identity of the calling agent. */
 export interface AgentIdentity {
   /** The id the key is for; every message is sent in this name. */
   readonly agentId: string;
@@ -15,7 +15,7 @@ export interface AgentIdentity {
   readonly fingerprint?: string;
 }
 
-/** An agent as discovery tells of it. */
+/** An agent as discovery returns it. */
 export interface FoundAgent {
   readonly agent_id: string;
   readonly name: string;
@@ -70,7 +70,7 @@ export class AgentMessages {
     return { agents: agents as unknown as readonly FoundAgent[], total: Number(total_count) };
   }
 
-  /** Asks an agent. Gives the data of its answer, or throws the `DragomanError` it answered with. */
+  /** Sends a request to an agent. Returns the data of its answer, or throws its `DragomanError`. */
   async request(
     agent: string,
     method: string,
@@ -132,7 +132,7 @@ export class AgentMessages {
       anyStatus: true,
     });
     try {
-      // Answers and errors of the protocol are JSON; a refusal before it is a problem, and a proxy has words of its own.
+      // Answers and errors of the protocol are messages; other refusals are problems, or responses of a proxy.
       if (!/^application\/json\b/i.test(response.headers.get('content-type') ?? ''))
         throw await attempt.wait(errorOfResponse(response, this.#http.url));
       const text = await attempt.wait(response.text());
@@ -157,7 +157,7 @@ export class AgentMessages {
     }
   }
 
-  /** What is signed is everything but the signature, as RFC 8785 writes it. */
+  /** The signed content: everything except the signature, as RFC 8785 JSON. */
   async #signed(message: JsonObject): Promise<JsonObject> {
     const { agentId, sign, fingerprint } = this.#identity;
     if (sign === undefined) return message;

@@ -12,7 +12,7 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
   readonly #exchange: ResumableExchange;
   readonly #cancel: () => Promise<boolean>;
   #frames: AsyncGenerator<E2AResponse, void>;
-  /** Taken ahead of the reader: a request is sent when it is made, not when somebody looks at its answer. */
+  /** The first frame is fetched immediately, so that the request is sent before its answer is read. */
   #first: Promise<IteratorResult<E2AResponse, void>> | undefined;
   #reading: Promise<void> | undefined;
   readonly #text: string[] = [];
@@ -68,7 +68,7 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
     return this.#text.length > 0 ? this.#text.join('') : (textOfResult(resultOf(final)) ?? '');
   }
 
-  /** What the final frame brings. Throws when the answer failed. */
+  /** The result of the final frame. Throws if the answer failed. */
   async result(): Promise<Json> {
     const final = await this.final();
     if (isFailed(final)) throw errorOfFrame(final);
@@ -93,7 +93,7 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
   }
 
   async #next(): Promise<IteratorResult<E2AResponse, void>> {
-    // What was refused once is refused again; what could not be reached may be by now.
+    // Refusals are final; connection errors may be temporary.
     if (this.#failure instanceof DragomanError && !this.#failure.retryable) throw this.#failure;
     try {
       return await this.#frames.next();
@@ -110,7 +110,7 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
     if (frame.is_final) this.#final = frame as E2AFrame;
   }
 
-  /** Lets go of the connection. Who comes next, before the end, resumes. */
+  /** Closes the connection. A later reader resumes. */
   #leave(): void {
     void this.#frames.return().catch(() => {});
     if (this.#final === undefined) this.#frames = resumed(this.#exchange, 'resume');

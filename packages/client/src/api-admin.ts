@@ -45,7 +45,7 @@ export class ApiAdmin {
     return (await this.#http.json<{ apis: readonly KeptApi[] }>({ path: APIS, gives: { apis: 'array' } })).apis;
   }
 
-  /** Makes or replaces it. `warnings` tell what of an OpenAPI document was left out. */
+  /** Creates or replaces it. `warnings` list the omitted parts of an OpenAPI document. */
   put(id: string, api: ApiInput): Promise<KeptApi & { readonly warnings?: readonly string[] }> {
     return this.#http.json({ method: 'PUT', path: pathOf(id), body: JSON.stringify(api), gives: KEPT });
   }

@@ -17,7 +17,7 @@ export class Attempt {
     else caller?.addEventListener('abort', this.#follow, { once: true });
   }
 
-  /** Waits for something that must come from the network. The time between two waits is the caller's own. */
+  /** Waits for data from the network. The time between two waits does not count. */
   async wait<T>(something: Promise<T>): Promise<T> {
     const timer = setTimeout(() => this.#controller.abort(silent(this.#url, this.#silenceMs)), this.#silenceMs);
     try {
@@ -30,13 +30,13 @@ export class Attempt {
     }
   }
 
-  /** Lets go of the connection, whatever state it is in. */
+  /** Closes the connection in any state. */
   end(): void {
     this.leave();
     this.#controller.abort();
   }
 
-  /** Stops following the caller: what was wanted is there. */
+  /** Stops following the caller's signal: the result has arrived. */
   leave(): void {
     this.#caller?.removeEventListener('abort', this.#follow);
   }
@@ -51,7 +51,7 @@ export function unreachable(url: string, cause: unknown): DragomanError {
     code: 'unreachable',
     message: `${url} cannot be reached${reason === '' ? '' : ` (${reason})`}.`,
     retryable: true,
-    suggestions: ['check that the server runs at this url; `dragoman serve` starts one, and prints where'],
+    suggestions: ['check that the server runs at this URL; `dragoman serve` starts a server and prints its URL'],
     cause,
   });
 }
@@ -59,13 +59,13 @@ export function unreachable(url: string, cause: unknown): DragomanError {
 function silent(url: string, milliseconds: number): DragomanError {
   return new DragomanError({
     code: 'unreachable',
-    message: `${url} was silent for ${milliseconds} ms.`,
+    message: `${url} sent nothing for ${milliseconds} ms.`,
     retryable: true,
     suggestions: ['check the network between here and the server'],
   });
 }
 
-/** Runtimes say "fetch failed" and hide why in the cause. */
+/** Runtimes report "fetch failed" with the reason in the cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : '';
   const { cause } = error;

@@ -27,7 +27,7 @@ test('the package bundles for a browser, with nothing of Node in it', async () =
   expect(imports.filter((path) => isBuiltin(path))).toEqual([]);
 });
 
-test('what other protocols need is not in it', async () => {
+test('it has no code of other protocols', async () => {
   const { metafile } = await build(forBrowsers);
   const [output] = Object.values(metafile.outputs);
   const inputs = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0);

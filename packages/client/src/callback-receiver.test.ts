@@ -225,7 +225,7 @@ describe('as a handler of the web', () => {
     };
     const [first, second] = [await pour(60), await pour(60)];
     expect(await (await pour(9)).status).toBe(503);
-    // What fits is taken meanwhile.
+    // What fits is taken in the meantime.
     await made.receive(signed());
     for (const { end } of [first, second]) end();
     expect([await first.status, await second.status, answers]).toEqual([401, 401, ['msg_1']]);
@@ -258,7 +258,7 @@ test.each([
 test.each([
   ['v1a', { secret: SECRET }, 'check it by the public key'],
   ['v1', { publicKey: PUBLIC_KEY }, 'check it by the secret'],
-  ['v2', { secret: SECRET, publicKey: PUBLIC_KEY }, 'no signature of this callback is good'],
+  ['v2', { secret: SECRET, publicKey: PUBLIC_KEY }, 'no signature of this callback is valid'],
 ])('a callback signed as %s alone is refused with the key that the receiver lacks', async (scheme, keys, why) => {
   const { made } = receiver(keys);
   const refused = made.receive(signed({ scheme })).catch((error: unknown) => error);

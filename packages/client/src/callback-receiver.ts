@@ -5,13 +5,13 @@ import { invalidArgument, objectGiven } from './invalid-argument.ts';
 export interface CallbackReceiverOptions {
   /** `whsec_…`, shown when the agent was made. */
   readonly secret?: string;
-  /** `whpk_…`, as `GET /agent` of the server tells it. */
+  /** `whpk_…`, as shown by `GET /agent` of the server. */
   readonly publicKey?: string;
-  /** Called once for each answer. What it throws makes the sender try again. */
+  /** Called once for each answer. If it throws, the sender retries. */
   readonly onAnswer: (answer: MailboxResponse, callback: Callback) => void | Promise<void>;
   /** How far the sender's clock may be from ours. Default: 300. */
   readonly toleranceSeconds?: number;
-  /** How many ids are remembered to tell repeats by. Default: 10,000. */
+  /** How many ids are remembered to detect repeats. Default: 10,000. */
   readonly remembers?: number;
   /** The largest accepted body in bytes. Default: 64 MiB, enough for every answer of our server. */
   readonly maxBytes?: number;
@@ -20,7 +20,7 @@ export interface CallbackReceiverOptions {
 
 /** One callback as received. */
 export interface Callback {
-  /** The same at every try. */
+  /** The same at every attempt. */
   readonly id: string;
   /** When this try was signed. */
   readonly signedAt: Date;
@@ -28,7 +28,7 @@ export interface Callback {
   readonly isRepeat: boolean;
 }
 
-/** Why a callback was not taken. `status` is for the sender. */
+/** Why a callback was rejected. `status` is for the sender. */
 export class CallbackRefused extends Error {
   override readonly name = 'CallbackRefused';
   /** With 503 it is welcome a little later. */
@@ -47,7 +47,7 @@ export class CallbackRefused extends Error {
 export class CallbackReceiver {
   readonly #options: CallbackReceiverOptions;
   readonly #keys: Promise<readonly VerifyingKey[]>;
-  /** What became of each id: under way, or done. The oldest goes first. */
+  /** The state of each id: in progress or done. The oldest is dropped first. */
   readonly #seen = new Map<string, Promise<void>>();
   /** Bytes of bodies that were read and whose signatures are not known to be good. */
   #unproven = 0;
@@ -55,7 +55,7 @@ export class CallbackReceiver {
   constructor(options: CallbackReceiverOptions) {
     objectGiven(options, 'options', '{ publicKey, onAnswer }');
     if (options.secret === undefined && options.publicKey === undefined) {
-      throw invalidArgument('a receiver needs secret or publicKey: anybody could send it what they like');
+      throw invalidArgument('a receiver needs secret or publicKey, to verify who sent a callback');
     }
     this.#options = options;
     const secret = options.secret === undefined ? undefined : keyBytes(options.secret, SECRET);
@@ -119,7 +119,7 @@ export class CallbackReceiver {
     if (!/^\d{1,12}$/.test(timestamp)) throw new CallbackRefused(400, 'webhook-timestamp must be seconds');
     const signedAt = new Date(Number(timestamp) * 1000);
     if (Math.abs(now().getTime() - signedAt.getTime()) > toleranceSeconds * 1000) {
-      throw new CallbackRefused(401, `it was signed more than ${toleranceSeconds} seconds from now`);
+      throw new CallbackRefused(401, `its timestamp is more than ${toleranceSeconds} seconds from the current time`);
     }
     const schemes = new Set(signatures.map(({ scheme }) => scheme));
     if (!(secret !== undefined && schemes.has('v1')) && !(publicKey !== undefined && schemes.has('v1a'))) {
@@ -156,7 +156,7 @@ export class CallbackReceiver {
     throw new CallbackRefused(401, NOT_SIGNED);
   }
 
-  /** What is too large is not read to its end, and neither is what all together would be. */
+  /** Stops reading when the body, or all bodies together, exceed the limit. */
   #checkSize(bytes: number): void {
     const { maxBytes = MAX_BYTES } = this.#options;
     if (bytes > maxBytes) throw new CallbackRefused(413, `a callback has at most ${maxBytes} bytes`);
@@ -179,12 +179,12 @@ type AnyHeaders = Headers | Readonly<Record<string, string | readonly string[] |
 /** All of a body, or where its bytes come from. */
 type CallbackBody = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** What the headers of a callback say. */
+/** The headers of a callback. */
 interface Head {
   readonly id: string;
   readonly signedAt: Date;
   readonly signatures: readonly Signature[];
-  /** What is signed before the body. */
+  /** The signed text before the body. */
   readonly prefix: Uint8Array;
 }
 
@@ -233,8 +233,8 @@ function signaturesIn(header: string): Signature[] {
 /** Without a key for the received schemes every callback would be refused, so the refusal says which key is missing. */
 function whyNotSigned(schemes: ReadonlySet<string>): string {
   if (schemes.has('v1a'))
-    return 'it is signed by Ed25519 (v1a) alone, as for senders without a key: check it by the public key';
-  return schemes.has('v1') ? 'it is signed by HMAC (v1) alone: check it by the secret' : NOT_SIGNED;
+    return 'it is signed with Ed25519 (v1a) only, as for senders without a key: verify it with the public key';
+  return schemes.has('v1') ? 'it is signed with HMAC (v1) only: verify it with the secret' : NOT_SIGNED;
 }
 
 async function hmacKey(bytes: Uint8Array<ArrayBuffer>): Promise<VerifyingKey> {
@@ -273,7 +273,7 @@ function answerIn(body: Uint8Array): MailboxResponse {
   throw new CallbackRefused(400, 'the body must be an answer of a mailbox');
 }
 
-/** With no more rules than JSON has: the signed bytes are the agent's own, and a refusal would lose the answer. */
+/** Parsed with the rules of JSON only: refusing the agent's signed bytes would lose the answer. */
 function jsonIn(body: Uint8Array): Json | undefined {
   try {
     return JSON.parse(new TextDecoder().decode(body)) as Json;
@@ -314,6 +314,6 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Of all bodies together, before their senders are proven. */
 const MOST_UNPROVEN = 2 * MAX_BYTES;
-const NOT_SIGNED = 'no signature of this callback is good';
+const NOT_SIGNED = 'no signature of this callback is valid';
 const SECRET: KeyForm = { name: 'secret', prefix: 'whsec_' };
 const PUBLIC_KEY: KeyForm = { name: 'publicKey', prefix: 'whpk_', length: 32 };

@@ -68,7 +68,7 @@ export function createClient(options: ClientOptions): Client {
 /** One server, as one caller. */
 export class Client {
   readonly sessions: Sessions;
-  /** What running requests ask people. */
+  /** The open questions to people. */
   readonly questions: PendingQuestions;
   readonly admin: Admin;
   readonly mailbox: Mailbox;
@@ -97,7 +97,7 @@ export class Client {
     this.knowledge = new Knowledge(this.#http, this.#retry);
   }
 
-  /** Sends text or an envelope, at once, and gives the answer to read. */
+  /** Sends text or an envelope immediately and returns the answer to read. */
   send(input: SendInput, options: SendOptions = {}): StreamedAnswer {
     return this.#send(this.#overHttp, input, options);
   }
@@ -108,7 +108,7 @@ export class Client {
       requestId: textGiven(requestId, 'requestId'),
       envelope: undefined,
       transport: this.#overHttp,
-      // One frame back: a stream that has ended gives nothing after its final frame, not even that it has ended.
+      // One frame earlier, because an ended stream returns nothing after its final frame.
       place: new Place({ requestId, after: Math.max(-1, after - 1) }),
       has: after,
       backoff: new RetryPauses(this.#retry),
@@ -131,7 +131,7 @@ export class Client {
     return (await insist<{ cancelled: boolean }>(this.#http, this.#retry, request)).cancelled;
   }
 
-  /** Calls a method of the server or of an agent. Gives the result, or throws the `DragomanError` it ended with. */
+  /** Calls a method of the server or of an agent. Returns the result or throws its `DragomanError`. */
   async request(method: string, params: JsonObject = {}, options: SendOptions = {}): Promise<Json> {
     return this.send({ method: textGiven(method, 'method'), params }, { stream: false, ...options }).result();
   }
@@ -141,7 +141,7 @@ export class Client {
     return this.sessions.history(session, page);
   }
 
-  /** Speaks to other agents in the name of one: finds them, asks them, registers. */
+  /** Acts as an agent toward other agents: finds them, sends requests, registers. */
   agent(identity: AgentIdentity): AgentMessages {
     return new AgentMessages(this.#http, objectGiven(identity, 'identity', "{ agentId: 'my-agent' }"));
   }
@@ -157,7 +157,7 @@ export class Client {
     return this.#http.json({ path: 'health', signal, gives: { status: 'string', service: 'string' } });
   }
 
-  /** Exchanges the one-time token of a link to the console for the keys it stands for. A second try would be refused. */
+  /** Exchanges the one-time token of a link to the console for the keys it stands for. A second attempt would be refused. */
   signInWithToken(token: string): Promise<{ readonly key?: string; readonly admin_key?: string }> {
     const body = JSON.stringify({ token: textGiven(token, 'token') });
     return this.#http.json({ method: 'POST', path: 'console/sign-in', body, gives: {} });

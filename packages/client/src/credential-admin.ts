@@ -2,13 +2,13 @@ import type { Http } from './http.ts';
 
 /** A secret for the vault. */
 export interface CredentialDefinition {
-  /** `bearer-token` stands in a header as `Bearer VALUE`; the others as they are. */
+  /** `bearer-token` is sent in a header as `Bearer VALUE`; the others unchanged. */
   readonly type: 'bearer-token' | 'api-key' | 'password' | 'username';
-  /** Never given back. */
+  /** Never returned. */
   readonly value: string;
   /** Where it may be sent: `host` (port 443) or `host:port`. Needed unless its only place is `env`. */
   readonly hosts?: readonly string[];
-  /** Where in a request it may stand; `env`: in the environment of a program of the configuration. Default: `header`. */
+  /** The allowed places in a request; `env`: in the environment of a program of the configuration. Default: `header`. */
   readonly places?: readonly ('header' | 'query' | 'body' | 'env')[];
   readonly description?: string;
 }
@@ -40,7 +40,7 @@ export interface UsedCredential extends Credential {
   }[];
 }
 
-/** Administration of the vault. No answer holds a secret. */
+/** Administration of the vault. Answers never contain secrets. */
 export class CredentialAdmin {
   readonly #http: Http;
 

@@ -14,14 +14,14 @@ import {
  */
 export class DragomanError extends Error {
   override readonly name = 'DragomanError';
-  /** As the wire says it: `rate_limited` in a problem, `E2A.CANCELLED` or the agent's own word in a frame. */
+  /** The code on the wire: `rate_limited` in a problem, `E2A.CANCELLED` or the agent's own code in a frame. */
   readonly code: string;
   /** The HTTP status, when there was one. */
   readonly status: number | undefined;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   readonly issues: readonly Issue[];
-  /** What to do about it: the answer's suggestions, or those of its issues. */
+  /** Suggested fixes: those of the answer, or of its issues. */
   readonly suggestions: readonly string[];
   /** Seconds to wait before the next try, if the server sent them. */
   readonly retryAfter: number | undefined;
@@ -64,7 +64,7 @@ export interface DragomanErrorParts {
   readonly cause?: unknown;
 }
 
-/** The error a final frame tells of. */
+/** The error of a final frame. */
 export function errorOfFrame({ body, request_id }: E2AResponse): DragomanError {
   const details = isObject(body['details']) ? body['details'] : {};
   const code = typeof body['code'] === 'string' || typeof body['code'] === 'number' ? String(body['code']) : 'failed';
@@ -80,7 +80,7 @@ export function errorOfFrame({ body, request_id }: E2AResponse): DragomanError {
   });
 }
 
-/** Whether a failure of this code may be gone later; `undefined` for an unknown code. */
+/** Whether a failure of this code may be temporary; `undefined` for an unknown code. */
 export function isRetryable(code: string): boolean | undefined {
   return Object.hasOwn(FAILURES, code) ? FAILURES[code as FailureCode].retryable : undefined;
 }

@@ -2,7 +2,7 @@ import { type E2AEnvelope, newEnvelope } from '@dragoman/protocols';
 import { invalidArgument, objectGiven, shown } from './invalid-argument.ts';
 import { newRequestId } from './request-id.ts';
 
-/** What to send: text for an agent, or any part of an envelope. */
+/** The input: text for an agent, or any part of an envelope. */
 export type SendInput = string | Partial<E2AEnvelope>;
 
 export interface EnvelopeOptions {
@@ -14,7 +14,7 @@ export interface EnvelopeOptions {
   readonly stream?: boolean | undefined;
   /** Default: a new id. */
   readonly requestId?: string | undefined;
-  /** A second name for the request, for callers that may repeat it after a restart of their own. */
+  /** A stable id for the request, for callers that may repeat it after their own restart. */
   readonly idempotencyKey?: string | undefined;
   /** How soon it should have its turn where it has to wait for the agent, among your own. Default: normal. */
   readonly priority?: RequestPriority | undefined;
@@ -25,7 +25,7 @@ export interface EnvelopeOptions {
 export const REQUEST_PRIORITIES = ['urgent', 'normal', 'low'] as const;
 export type RequestPriority = (typeof REQUEST_PRIORITIES)[number];
 
-/** The envelope to send. Options win over what the input says. */
+/** The envelope to send. Options take precedence over the input. */
 export function envelopeOf(input: SendInput, options: EnvelopeOptions): E2AEnvelope & { request_id: string } {
   const given: Partial<E2AEnvelope> =
     typeof input === 'string' ? { params: { content: input } } : objectGiven(input, 'input', WHAT_IS_SENT);

@@ -5,7 +5,7 @@ import { DragomanError } from './dragoman-error.ts';
 import type { Http } from './http.ts';
 import { type RetryOptions, RetryPauses } from './retry.ts';
 
-/** One thing an execution tells. */
+/** One event of an execution. */
 export type ExecutionEvent =
   | { readonly event: 'operation-started'; readonly operationId: string; readonly key?: string }
   | {
@@ -14,7 +14,7 @@ export type ExecutionEvent =
       readonly key?: string;
       readonly status: string;
       readonly duration_ms: number;
-      /** What it gave was kept from before. */
+      /** The result is from the cache. */
       readonly cached?: boolean;
       /** The URL of the API call that failed, without secrets. */
       readonly url?: string;
@@ -42,7 +42,7 @@ export interface EventsOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What an execution tells, from its start to its end, over as many connections as it takes. */
+/** The events of an execution, from start to end, over as many connections as needed. */
 export async function* executionEvents(options: EventsOptions): AsyncGenerator<ExecutionEvent, void> {
   const backoff = new RetryPauses(options.retry);
   const place = { after: -1 };
@@ -53,7 +53,7 @@ export async function* executionEvents(options: EventsOptions): AsyncGenerator<E
         yield event;
         if (event.event === 'execution-finished') return;
       }
-      throw unreachable(options.http.url, 'the stream ended before the execution');
+      throw unreachable(options.http.url, 'the stream ended before the execution did');
     } catch (error) {
       options.signal?.throwIfAborted();
       if (!(error instanceof DragomanError)) throw error;
@@ -88,5 +88,5 @@ async function* eventsAfter(
 }
 
 const NOTHING = Promise.resolve(undefined);
-/** The last event holds all results: more than most streams do. */
+/** The last event has all results, so its limit is higher. */
 const MOST_BYTES = 128 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import type { E2AResponse } from '@dragoman/protocols';
 
 /**
- * The frames of one answer that a socket has brought and its reader has not taken. A WebSocket has no way to make its peer wait, so
- * there is a bound: past it, frames are let go, and the reader has to fetch them from the journal.
+ * The received but unread frames of one answer. A WebSocket has no backpressure, so
+ * the queue is bounded: further frames are dropped, and the reader fetches them from the journal.
  */
 export class FrameQueue {
   readonly #frames: { readonly frame: E2AResponse; readonly size: number }[] = [];
@@ -31,7 +31,7 @@ export class FrameQueue {
     this.#wake();
   }
 
-  /** The next frame; `undefined` when those after it were let go. Rejects when no more can come, or the signal aborts. */
+  /** The next frame; `undefined` if frames were dropped. Rejects if no more can arrive, or the signal aborts. */
   async next(signal: AbortSignal): Promise<E2AResponse | undefined> {
     const wake = () => this.#wake();
     signal.addEventListener('abort', wake, { once: true });

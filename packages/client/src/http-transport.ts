@@ -6,7 +6,7 @@ import { readFrame } from './read-frame.ts';
 import type { ResumeAttempt, SendAttempt, Transport } from './transport.ts';
 
 /**
- * Frames over HTTP, as NDJSON. SSE would say nothing more: a frame has its number inside, a line break ends it as surely
+ * Frames over HTTP, as NDJSON. SSE would add nothing: a frame has its number inside, a line break ends it as surely
  * as a blank line, and `EventSource` can neither post nor send a key.
  */
 export class HttpTransport implements Transport {

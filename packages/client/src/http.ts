@@ -18,12 +18,12 @@ export interface ClientRequest {
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** The body says what went wrong, in words of its own. */
+  /** The body describes the error. */
   readonly anyStatus?: boolean;
 }
 
 export interface JsonRequest<T> extends ClientRequest {
-  /** What the answer has at least: any other program may be behind the url. */
+  /** The required members of the answer: another program may be behind the URL. */
   readonly gives: Gives<NoInfer<T>>;
 }
 
@@ -93,7 +93,7 @@ export function serverUrl(text: string): string {
     throw invalidArgument(`url must be the address of a server, such as http://127.0.0.1:7420; got ${shown(text)}`);
   }
   if (url.username !== '' || url.password !== '')
-    throw invalidArgument('url must hold no password: hand the key in key');
+    throw invalidArgument('url must not contain a password: pass the API key as key');
   return `${url.origin}${url.pathname.replace(/\/?$/, '/')}`;
 }
 

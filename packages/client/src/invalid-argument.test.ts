@@ -133,7 +133,7 @@ describe('on the wire', () => {
     [
       'an option of another name',
       (wire) => wire['call']?.('add', {}, { timeout: 1 }),
-      'timeout is no option; expected onEvent, signal, timeoutMs',
+      'timeout is not an option; expected onEvent, signal, timeoutMs',
       ['did you mean timeoutMs?'],
     ],
     ['no type', (wire) => wire['request']?.(), 'type must be a non-empty string; got nothing', []],

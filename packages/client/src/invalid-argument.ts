@@ -1,12 +1,12 @@
 import { isObject, nearest, show } from '@dragoman/protocols';
 import { DragomanError } from './dragoman-error.ts';
 
-/** An argument cannot be used. Thrown before anything is sent, because the server's error would say less. */
+/** An invalid argument. Thrown before anything is sent. */
 export function invalidArgument(message: string, ...suggestions: string[]): DragomanError {
   return new DragomanError({ code: 'invalid_argument', message, suggestions });
 }
 
-/** A text that names something, such as an id; without one the name would be `undefined`. */
+/** A non-empty string, such as an id. */
 export function textGiven(value: string, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw invalidArgument(`${name} must be a non-empty string; got ${shown(value)}`);
@@ -17,7 +17,7 @@ export function objectGiven<T extends object>(value: T, name: string, example: s
   throw invalidArgument(`${name} must be an object, such as ${example}; got ${shown(value)}`);
 }
 
-/** Somewhere in it is what JSON cannot say, such as a BigInt or a circle. */
+/** It contains a value that JSON cannot represent, such as a BigInt or a cycle. */
 export function unsayable(what: string, cause: unknown): DragomanError {
   const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
   return new DragomanError({
@@ -34,7 +34,7 @@ export function optionsGiven<T extends object>(options: T, known: readonly (keyo
     if ((known as readonly string[]).includes(name)) continue;
     const close = nearest(name, known);
     const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
-    throw invalidArgument(`${name} is no option; expected ${known.join(', ')}`, ...suggestions);
+    throw invalidArgument(`${name} is not an option; expected ${known.join(', ')}`, ...suggestions);
   }
   return options;
 }

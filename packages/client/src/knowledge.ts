@@ -32,7 +32,7 @@ export interface KnowledgeAnswer {
   readonly results: readonly KnowledgeHit[];
   readonly count: number;
   readonly ranking: 'words' | 'words+meaning';
-  /** Things that were compared by words only. */
+  /** Entries that were compared by words only. */
   readonly pending?: number;
   readonly tokens?: number;
   readonly left_out?: number;
@@ -57,7 +57,7 @@ export class Knowledge {
     this.#retry = retry;
   }
 
-  /** By its purpose, in the caller's words. */
+  /** The search query. */
   search(query: string, { signal, ...options }: KnowledgeQuery = {}): Promise<KnowledgeAnswer> {
     const body = JSON.stringify({ query, ...options });
     const gives = { results: 'array' } as const;

@@ -44,7 +44,7 @@ export class Lines {
     return whole;
   }
 
-  /** Whole lines at once: a decoder that has to remember half a character takes several times as long. */
+  /** Decodes whole lines. */
   #decode(bytes: Uint8Array): string {
     try {
       return this.#decoder.decode(bytes);
@@ -54,7 +54,7 @@ export class Lines {
   }
 }
 
-/** Of a text that ends with a line break. Not `split`, which asks the text first whether it is one. */
+/** The lines of a text that ends with a line break. */
 function linesIn(text: string): string[] {
   const lines: string[] = [];
   let start = 0;

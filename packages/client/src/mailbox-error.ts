@@ -16,7 +16,7 @@ export function mailboxErrorOf(
     message: typeof message === 'string' ? message : [error, ...texts].join('; '),
     status,
     retryable: FAILURES[code].retryable,
-    // The mailbox tells its issues as sentences.
+    // The mailbox reports its issues as sentences.
     issues: texts.map((text) => ({ pointer: '', code: 'invalid', message: text })),
     retryAfter: retryAfter ?? (typeof given === 'number' ? given : undefined),
   });

@@ -15,7 +15,7 @@ export interface MailboxOptions {
 export interface MailboxThreadPage {
   readonly threadId: string;
   readonly messages: readonly ((MailboxMessage | MailboxResponse) & { readonly sequence: number })[];
-  /** What to ask for next as `after`; null at the end. */
+  /** The `after` of the next page; null at the end. */
   readonly next: number | null;
 }
 
@@ -35,11 +35,11 @@ export interface MailboxThreadList {
     readonly messages: number;
     readonly lastAt: string;
   }[];
-  /** What to ask for next as `after`; null at the end. */
+  /** The `after` of the next page; null at the end. */
   readonly next: string | null;
 }
 
-/** What the server says of its mailbox. */
+/** The description of the mailbox. */
 export interface MailboxAbout {
   readonly name: string;
   readonly agentId: string | null;
@@ -52,7 +52,7 @@ export interface MailboxAbout {
   readonly contentTypes: readonly string[];
   /** Whether it accepts senders without a key. */
   readonly anonymous: boolean;
-  /** Whom they may write to. */
+  /** The agents they may write to. */
   readonly agents: readonly MailboxAgent[];
   readonly limits: {
     readonly requestsPerMinute: number;
@@ -95,7 +95,7 @@ export class Mailbox {
    */
   async send(message: MailboxInput, options: MailboxOptions = {}): Promise<MailboxResponse> {
     if (!isObject(message)) throw noMessage(message);
-    // The mailbox takes an empty one as none, and would make another at every try.
+    // The mailbox treats an empty id as none and would create another at every attempt.
     const messageId = message.metadata?.messageId || message.messageId || newMessageId();
     const body = bodyOf({ ...message, metadata: { ...message.metadata, messageId } });
     return this.#insist({ method: 'POST', path: 'a2a', body, signal: options.signal, gives: { metadata: 'object' } });
@@ -142,12 +142,12 @@ export class Mailbox {
     return this.#insist({ path, signal, gives: { messages: 'array' } });
   }
 
-  /** Who the mailbox is, and the key its callbacks are signed with. */
+  /** The identity of the mailbox and the key that signs its callbacks. */
   about(options: MailboxOptions = {}): Promise<MailboxAbout> {
     return this.#http.json({ path: 'agent', signal: options.signal, gives: { name: 'string', callbacks: 'object' } });
   }
 
-  /** Asking twice does no harm: the same id gets the same answer. */
+  /** Idempotent: the same id gets the same answer. */
   #insist<T>(request: JsonRequest<T>): Promise<T> {
     return insist(this.#http, this.#retry, request);
   }

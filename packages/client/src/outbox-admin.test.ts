@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { realServer } from '../test-support/real-server.ts';
 
-test('a callback that was given up is listed with the reason of each try, and tried again', async () => {
+test('a callback that was given up is listed with the reason of each attempt, and tried again', async () => {
   const port = await freePort();
   const { client, admin } = await realServer({
     config: { gate: { callbacks: [`127.0.0.1:${port}`] }, mailbox: { callbacks: { retries: 1, backoff_ms: 1 } } },

@@ -7,7 +7,7 @@ export interface Delivery {
   readonly agent_id: string;
   /** The message it answers. */
   readonly request_id: string;
-  /** Its own, the same at every try. */
+  /** Its own, the same at every attempt. */
   readonly message_id: string;
   readonly url: string;
   /** `dead` is one that was given up. */
@@ -20,7 +20,7 @@ export interface Delivery {
   readonly next_at: string | null;
   readonly expires_at: string | null;
   readonly ended_at: string | null;
-  /** Why each try failed, oldest first. */
+  /** Why each attempt failed, oldest first. */
   readonly failures: readonly { readonly at: string; readonly reason: string; readonly status?: number }[];
 }
 
@@ -46,7 +46,7 @@ export interface DeliveryPage {
   readonly next_cursor: string | null;
 }
 
-/** What became of callbacks, and another try for those that were given up. */
+/** The state of callbacks, and retries of those that were given up. */
 export class OutboxAdmin {
   readonly #http: Http;
 
@@ -74,13 +74,13 @@ export class OutboxAdmin {
     return this.#http.json({ path: `${OUTBOX}/${encodeURIComponent(id)}`, gives: { id: 'string', body: 'string' } });
   }
 
-  /** Gives up one that is due: it is not tried again by itself. */
+  /** Gives up a due callback: it is not retried automatically. */
   giveUp(id: string): Promise<Delivery> {
     const path = `${OUTBOX}/${encodeURIComponent(id)}/give-up`;
     return this.#http.json({ method: 'POST', path, gives: { id: 'string', state: 'string' } });
   }
 
-  /** Tries every dead one to a host again. `complete`: whether all dead ones were looked at. */
+  /** Retries every dead callback to a host. `complete`: whether all dead ones were checked. */
   retryHost(host: string): Promise<{ host: string; retried: number; complete: boolean }> {
     const path = `admin/v1/outbox-hosts/${encodeURIComponent(host)}/retry`;
     return this.#http.json({ method: 'POST', path, gives: { retried: 'number' } });

@@ -1,7 +1,7 @@
 import { type E2AResponse, FrameOrder, isKeepalive, isServerPush, newResponse } from '@dragoman/protocols';
 import { DragomanError } from './dragoman-error.ts';
 
-/** Where the reader of one answer stands. It takes every frame exactly once and in order, however often they come. */
+/** The position of the reader of one answer. It accepts every frame exactly once and in order. */
 export class Place {
   readonly #order: FrameOrder;
   readonly #requestId: string;
@@ -14,7 +14,7 @@ export class Place {
     this.#requestId = requestId;
     this.#finalOnly = finalOnly;
     this.#after = after;
-    // The order starts at 0 unless it has seen what comes before; what it says about that frame is no news.
+    // The order starts at 0 unless it has seen what comes before; further faults of that frame are ignored.
     if (after >= 0) this.#order.receive(newResponse({ request_id: requestId, sequence: after }));
   }
 
@@ -40,7 +40,7 @@ export class Place {
     return true;
   }
 
-  /** Of an answer that is no stream only the last frame counts, whatever its number. */
+  /** Of an answer that is not a stream only the last frame counts, with any number. */
   #takesFinal(frame: E2AResponse): boolean {
     if (!frame.is_final || frame.request_id !== this.#requestId) return false;
     this.#isAtEnd = true;
@@ -51,7 +51,7 @@ export class Place {
   #gap({ sequence }: E2AResponse): DragomanError {
     return new DragomanError({
       code: 'frame_missing',
-      message: `Frame ${this.#after + 1} should have come; frame ${sequence} did.`,
+      message: `Expected frame ${this.#after + 1}; received frame ${sequence}.`,
       retryable: true,
       requestId: this.#requestId,
     });

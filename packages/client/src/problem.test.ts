@@ -21,7 +21,7 @@ test('a problem keeps its code, issues, suggestions and wait', async () => {
   });
 });
 
-test('what only the issues suggest is suggested, each once', async () => {
+test('suggestions of the issues are listed, each once', async () => {
   const issue = { pointer: '/a', code: 'unknown_field', message: 'no', suggestion: 'did you mean b?' };
   const issues = [issue, { ...issue, pointer: '/c' }, { pointer: '/d', code: 'type', message: 'no' }];
   expect(await answer(400, { code: 'invalid_message', issues })).toMatchObject({ suggestions: ['did you mean b?'] });

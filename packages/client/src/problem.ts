@@ -3,7 +3,7 @@ import { DragomanError, isRetryable, issuesIn, textsIn } from './dragoman-error.
 import { mailboxErrorOf } from './mailbox-error.ts';
 import { workflowErrorOf } from './workflow-error.ts';
 
-/** The error an HTTP answer other than 2xx tells of: RFC 9457 as our server words it, the mailbox's or the workflows' own words, or whatever stands in their place. */
+/** The error of an HTTP answer other than 2xx: RFC 9457, the format of the mailbox or of workflows, or any other body. */
 export async function errorOfResponse(response: Response, url: string): Promise<DragomanError> {
   const { status, headers } = response;
   const wait = retryAfterMs(headers.get('retry-after'), new Date());
@@ -29,14 +29,14 @@ export async function errorOfResponse(response: Response, url: string): Promise<
   });
 }
 
-/** Rejects when the connection breaks within it: half a refusal cannot be read. */
+/** Rejects if the connection is lost before the whole body arrived. */
 async function jsonIn(response: Response): Promise<JsonObject | undefined> {
   if (!/^application\/(?:problem\+)?json\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
   const json = parseJson(await response.text());
   return json.ok && isObject(json.value) ? json.value : undefined;
 }
 
-/** Not our server's words: a proxy before it, or another program behind the url. */
+/** Not an answer of a Dragoman server: from a proxy, or another program behind the URL. */
 function unexpected(response: Response, url: string, retryAfter: number | undefined): DragomanError {
   const { status, type } = response;
   const redirects = type === 'opaqueredirect' || (status >= 300 && status < 400);

@@ -2,7 +2,7 @@ import type { GivenAnswer, QuestionAnswer } from '@dragoman/protocols';
 import type { Http } from './http.ts';
 import type { PastQuestion, PendingQuestion } from './pending-questions.ts';
 
-/** The questions of everybody's requests, for operators. */
+/** The questions of all requests, for operators. */
 export class QuestionAdmin {
   readonly #http: Http;
 

@@ -2,7 +2,7 @@ import type { Explanation } from '@dragoman/protocols';
 import type { Http } from './http.ts';
 import { queryOf, REQUEST_PAGE, type RequestListQuery, type RequestPage } from './request-page.ts';
 
-/** What happened to requests, and taking it off the record. */
+/** Explains requests, and deletes their records. */
 export class RequestAdmin {
   readonly #http: Http;
 
@@ -10,7 +10,7 @@ export class RequestAdmin {
     this.#http = http;
   }
 
-  /** Everybody's requests, newest change first. */
+  /** All requests, latest change first. */
   list({ signal, ...query }: RequestListQuery & { readonly owner?: string | undefined } = {}): Promise<RequestPage> {
     return this.#http.json({ path: `admin/v1/requests?${queryOf(query)}`, signal, gives: REQUEST_PAGE });
   }

@@ -6,7 +6,7 @@ export interface RequestListQuery {
   readonly state?: ListedState | undefined;
   /** The protocol of the requests, as `source_protocol` names it. */
   readonly protocol?: string | undefined;
-  /** Those whose message contains this text. */
+  /** Only requests whose message contains this text. */
   readonly text?: string | undefined;
   /** Those that changed at this time or later, RFC 3339. */
   readonly since?: string | undefined;

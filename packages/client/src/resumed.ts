@@ -29,7 +29,7 @@ export interface Reconnect {
 }
 
 /**
- * The frames of one answer, over as many connections as it takes:
+ * The frames of one answer, over as many connections as needed:
  *
  *   send ──broke──▶ pause ──▶ resume after the last frame ──broke──▶ pause ──▶ resume …
  *    ▲                          │
@@ -87,7 +87,7 @@ function brokenOff(requestId: string): DragomanError {
     code: 'unreachable',
     message: 'The stream ended before the final frame.',
     retryable: true,
-    suggestions: ['check whether a proxy before the server ends long answers'],
+    suggestions: ['check whether a proxy in front of the server cuts off long answers'],
     requestId,
   });
 }
@@ -96,7 +96,7 @@ function brokenOff(requestId: string): DragomanError {
 function lost(requestId: string, after: number, cause: DragomanError): DragomanError {
   return new DragomanError({
     code: 'not_found',
-    message: `The server no longer knows request ${requestId}, of which frames 0 to ${after} had come.`,
+    message: `The server no longer has request ${requestId}; frames 0 to ${after} were received.`,
     status: cause.status,
     suggestions: ['send it under a new id; a server with `store: memory` forgets everything when it stops'],
     requestId,

@@ -49,14 +49,14 @@ test('progress starts the count again', async () => {
   await expect(pauses(tried, 1)).rejects.toBe(unreachable);
 });
 
-test('what the server asks for is waited for, unless it is past the end of all patience', () => {
+test('Retry-After is honoured, unless it exceeds the time limit', () => {
   const later = (retryAfter: number) =>
     new DragomanError({ code: 'rate_limited', message: 'x', retryable: true, retryAfter });
   expect(backoff().next(later(30))).toBe(30_000);
   expect(() => backoff().next(later(61))).toThrow(DragomanError);
 });
 
-test('what cannot succeed later is not tried again', () => {
+test('permanent failures are not retried', () => {
   const forbidden = new DragomanError({ code: 'forbidden', message: 'x' });
   expect(() => backoff().next(forbidden)).toThrow(forbidden);
 });

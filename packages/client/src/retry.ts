@@ -1,6 +1,6 @@
 import type { DragomanError } from './dragoman-error.ts';
 
-/** How long to go on trying. Milliseconds. */
+/** How long to retry. Milliseconds. */
 export interface RetryOptions {
   /** The first pause; each next one is twice as long. Default: 250. */
   readonly firstMs?: number;
@@ -19,7 +19,7 @@ export const DEFAULT_RETRY: Required<RetryOptions> = {
   silenceMs: 45_000,
 };
 
-/** What a pause takes from the world around it. */
+/** The clock and randomness of a pause. */
 export interface Timing {
   /** Milliseconds that only ever grow. */
   elapsed(): number;
@@ -52,10 +52,10 @@ export class RetryPauses {
     const { firstMs, mostMs, giveUpAfterMs } = this.#retry;
     const now = this.#timing.elapsed();
     this.#failingSince ??= now;
-    // Half of the pause is chance, so that a thousand clients do not come back at the same moment.
+    // 50 % jitter, so that clients do not all reconnect at the same time.
     const pause = Math.min(mostMs, firstMs * 2 ** this.#tries++) * (0.5 + this.#timing.random() / 2);
     const wait = Math.max(pause, (error.retryAfter ?? 0) * 1000);
-    // No try could come of a pause longer than what is left.
+    // A longer pause than the remaining time would leave no attempt.
     if (!error.retryable || now + wait - this.#failingSince > giveUpAfterMs) throw error;
     return wait;
   }

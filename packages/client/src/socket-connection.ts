@@ -10,7 +10,7 @@ export interface DialOptions {
   readonly url: string;
   readonly key: string | undefined;
   readonly WebSocket: WebSocketConstructor | undefined;
-  /** How long the server may take to say that it is ready. */
+  /** The timeout for the server's acknowledgement. */
   readonly readyMs: number;
   readonly onPush: ((frame: E2AResponse) => void) | undefined;
 }
@@ -63,7 +63,7 @@ export class SocketConnection {
     });
     this.#ready.catch(() => {});
     this.#socket.addEventListener('message', ({ data }) => this.#receive(data));
-    // The close that follows says the same, and more.
+    // The close event that follows has more details.
     this.#socket.addEventListener('error', () => {});
     this.#socket.addEventListener('close', ({ code, reason }) => {
       this.#setClosed();
@@ -152,7 +152,7 @@ export class SocketConnection {
   }
 }
 
-/** The server's word about the connection, not about a request. */
+/** A frame about the connection, not about a request. */
 function isEvent(text: string): boolean {
   if (!text.startsWith('{"type":"event"') && !text.includes('"event"')) return false;
   const json = parseJson(text);

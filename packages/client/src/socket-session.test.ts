@@ -191,7 +191,7 @@ describe('connect', () => {
     },
   );
 
-  test('waits until the server is ready, and not for ever', async () => {
+  test('waits until the server is ready, and not forever', async () => {
     const { url, key } = await realServer();
     const proxy = await FaultProxy.before(url);
     proxy.plan({ silent: true }, { delayMs: 50 });

@@ -27,7 +27,7 @@ interface SessionParts extends ConnectOptions {
 }
 
 /**
- * Many requests at once over one WebSocket. A connection that breaks is replaced when somebody needs it; every answer goes
+ * Many requests at once over one WebSocket. A lost connection is replaced when it is needed; every answer goes
  * on where it was.
  */
 export class SocketSession implements AsyncDisposable {
@@ -65,7 +65,7 @@ export class SocketSession implements AsyncDisposable {
     return this.#parts.send(this.#transport, input, options);
   }
 
-  /** Says goodbye. Answers that are not whole yet end with the error `closed`; their work continues. */
+  /** Closes the session. Incomplete answers end with the error `closed`; their work continues. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const connection = this.#connection ?? (await this.#dialling?.catch(() => undefined));
@@ -114,14 +114,14 @@ export class SocketSession implements AsyncDisposable {
         yield frame;
       }
     } catch (error) {
-      // The server sends a heartbeat every 10 s: without one the connection is gone, whatever its state says.
+      // The server sends a heartbeat every 10 s: without one the connection is lost, in any state.
       if (attempt.signal.aborted && signal?.aborted !== true) connection.drop(error);
       throw error;
     } finally {
       connection.forget(queue);
       attempt.end();
     }
-    // What did not come this way is in the journal.
+    // Missing frames are in the journal.
     yield* overHttp.resume(requestId, { after, signal });
   }
 
@@ -148,7 +148,7 @@ export class SocketSession implements AsyncDisposable {
     throw closed();
   }
 
-  /** A WebSocket does not say why it was refused, so we ask over HTTP: a request that does not exist is "not found" if all is well. */
+  /** A WebSocket does not report why it was refused, so this asks over HTTP: an unknown request is "not found" if all is well. */
   async #explained(error: unknown): Promise<unknown> {
     if (!(error instanceof DragomanError) || error.code !== 'unreachable') return error;
     try {
@@ -170,7 +170,7 @@ interface Ask {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What the server says instead of answering, as it would with an HTTP status. It is not in the journal. */
+/** An error of the server instead of an answer, like an HTTP status. It is not in the journal. */
 function isRefusal(frame: E2AResponse, { requestId, askId }: Ask): boolean {
   if (frame.response_kind !== 'e2a.error' || !frame.is_final) return false;
   return askId === requestId ? frame.identity_origin === 'system' && frame.sequence === 0 : frame.request_id === askId;

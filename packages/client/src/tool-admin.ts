@@ -10,7 +10,7 @@ export interface ToolList {
   readonly undecided: readonly string[];
 }
 
-/** What a held tool, or the card of a foreign agent, was when it was accepted, and what it is now. */
+/** The accepted and the changed definition of a tool, or of the card of a foreign agent. */
 export interface HeldChange {
   readonly pinned_at: string | null;
   /** Null where it was not recorded. */
@@ -36,17 +36,17 @@ export class ToolAdmin {
     return this.#http.json({ path: TOOLS, gives: { tools: 'array', held: 'array' } });
   }
 
-  /** What a held tool was, and what it is now. */
+  /** The accepted and the changed definition of a tool. */
   change(name: string): Promise<HeldChange & { readonly name: string }> {
     return this.#http.json({ path: pathOf(name, 'change'), gives: { now: 'object' } });
   }
 
-  /** Takes a tool that has changed for what it is now. */
+  /** Accepts a changed tool. */
   accept(name: string): Promise<{ name: string; accepted: true }> {
     return this.#http.json({ method: 'POST', path: pathOf(name, 'accept'), gives: { accepted: 'boolean' } });
   }
 
-  /** Keeps a changed tool held. The question does not come back unless the tool changes again. */
+  /** Refuses a changed tool; it stays blocked until it changes again. */
   refuse(name: string): Promise<{ name: string; refused: true }> {
     return this.#http.json({ method: 'POST', path: pathOf(name, 'refuse'), gives: { refused: 'boolean' } });
   }

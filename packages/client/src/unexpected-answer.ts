@@ -1,13 +1,13 @@
 import { isObject, type Json } from '@dragoman/protocols';
 import { DragomanError } from './dragoman-error.ts';
 
-/** What a member of an answer is. */
+/** The type of a member of an answer. */
 export type MemberKind = 'array' | 'object' | 'string' | 'number' | 'boolean';
 
-/** The members without which something is no answer of our server. */
+/** The required members of an answer. */
 export type Gives<T> = { readonly [Member in keyof T & string]?: MemberKind };
 
-/** The answer, if a Dragoman server would give it; otherwise throws and says what was received. */
+/** The answer if it is valid; otherwise throws with a description of what was received. */
 export function checkedAnswer<T>(text: string, gives: Gives<T>, outcome: RequestOutcome): T {
   const answer = parsed(text);
   const odd = isObject(answer)
@@ -17,7 +17,7 @@ export function checkedAnswer<T>(text: string, gives: Gives<T>, outcome: Request
   throw unexpectedAnswer(outcome, odd === undefined ? nameOf(answer, text) : `an object without ${odd[0]}`);
 }
 
-/** Not our server's words: a proxy before it, or another program behind the url. */
+/** Not an answer of a Dragoman server: from a proxy, or another program behind the URL. */
 export function unexpectedAnswer({ url, path, status }: RequestOutcome, received: string): DragomanError {
   const place = `${url}${path.replace(/\?.*/s, '')}`;
   return new DragomanError({

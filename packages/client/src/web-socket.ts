@@ -1,4 +1,4 @@
-/** What we need of a WebSocket: the browsers', `ws`'s and Node's all have it. */
+/** The common interface of WebSockets in browsers, `ws` and Node. */
 export interface WebSocketLike {
   readonly readyState: number;
   send(text: string): void;

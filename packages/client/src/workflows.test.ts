@@ -77,7 +77,7 @@ test('one that has ended is forgotten, one that runs is not', async () => {
   await client.workflows.cancel(id);
 });
 
-test('what cannot begin is thrown, with the issues and what to do', async () => {
+test('a workflow that cannot start is thrown, with issues and suggestions', async () => {
   const { client } = await realServer();
   const unknown = client.workflows.execute(lines('sdk-3', { a: { Wiat: {} } }));
   await expect(unknown).rejects.toMatchObject({ code: 'invalid_message', status: 400, issues: [{}] });
@@ -97,7 +97,7 @@ test('a caller can read its limits, and stored values can be forgotten, for one 
   expect(await admin.admin.invalidate()).toBe(0);
 });
 
-test('what may be used is found by what it is for, and the knowledge bases are listed', async () => {
+test('resources are found by their use, and the knowledge bases are listed', async () => {
   const { client, admin } = await realServer();
   const documents = [{ id: 'returns', text: 'Goods are taken back for thirty days.' }];
   await admin.admin.knowledge.put('rules', { agents: ['*'], documents });

@@ -77,9 +77,9 @@ export interface RunnableWorkflow {
   readonly version: number;
 }
 
-/** What a workflow would do. */
+/** The plan of a workflow. */
 export interface WorkflowPlan {
-  /** Names what was compiled: the same workflow comes to the same one. */
+  /** The hash of the plan: equal for equal workflows. */
   readonly plan_hash: string;
   readonly execution_id: string | null;
   readonly steps: readonly {
@@ -102,7 +102,7 @@ export interface WorkflowPlan {
   readonly warnings: ValidationReport['warnings'];
 }
 
-/** A2E workflows: what there is to use, whether a workflow could run, what it would do, and running it. */
+/** A2E workflows: capabilities, validation, plans and executions. */
 export class Workflows {
   readonly #http: Http;
   readonly #retry: Required<RetryOptions>;
@@ -112,7 +112,7 @@ export class Workflows {
     this.#retry = retry;
   }
 
-  /** What this key may use: APIs, credentials by name, operations. */
+  /** The APIs, credentials (by name) and operations that this key may use. */
   capabilities(options: Waiting = {}): Promise<Capabilities> {
     return this.#insist({ path: 'api/v1/capabilities', signal: options.signal, gives: { capabilities: 'object' } });
   }
@@ -128,7 +128,7 @@ export class Workflows {
     return this.#post(VALIDATE, workflow, options);
   }
 
-  /** What a workflow would do, without doing it. */
+  /** Plans a workflow without running it. */
   plan(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<WorkflowPlan> {
     return this.#post(PLAN, workflow, options);
   }
@@ -144,7 +144,7 @@ export class Workflows {
 
   /**
    * Has it run without waiting for it. Gives the id to ask `find` or `result` for. With `planHash` it runs only if that is the
-   * hash of its plan: what somebody approved is what runs.
+   * hash of its plan, such as an approved one.
    */
   async start(
     workflow: WorkflowInput,
@@ -157,11 +157,11 @@ export class Workflows {
     };
     const { execution_id: id } = await this.#post(EXECUTE, workflow, options, headers);
     if (id === null)
-      throw new DragomanError({ code: 'unexpected_answer', message: 'The server gave no execution_id.' });
+      throw new DragomanError({ code: 'unexpected_answer', message: 'The server returned no execution_id.' });
     return id;
   }
 
-  /** How an execution stands, or how it ended. */
+  /** The state or result of an execution. */
   async find(executionId: string, options: Waiting = {}): Promise<ExecutionResult> {
     return this.#insist({ path: executionPath(executionId), signal: options.signal, gives: EXECUTE.gives });
   }
@@ -185,7 +185,7 @@ export class Workflows {
     }
   }
 
-  /** What an execution tells from its start on, as it happens; it ends with `execution-finished`, which holds the result. */
+  /** The events of an execution from its start; the last is `execution-finished` with the result. */
   events(executionId: string, { signal }: Waiting = {}): AsyncGenerator<ExecutionEvent, void> {
     const path = `${executionPath(executionId)}/events`;
     return executionEvents({ http: this.#http, retry: this.#retry, path, signal });
@@ -218,13 +218,13 @@ export class Workflows {
     });
   }
 
-  /** How much of each rate limit is used, and left. Asking costs nothing of them. */
+  /** The used and remaining part of each rate limit. Reading them does not count. */
   limits(options: Waiting = {}): Promise<RateLimitStatus> {
     const gives = { limits: 'object', usage: 'object', remaining: 'object' } as const;
     return this.#insist({ path: 'api/v1/rate-limit/status', signal: options.signal, gives });
   }
 
-  /** Has the answers of APIs that are kept for this key forgotten. Gives how many there were. */
+  /** Clears the cached API answers of this key. Returns their number. */
   async invalidate(options: Waiting = {}): Promise<number> {
     const request = { method: 'DELETE', path: 'api/v1/cache', signal: options.signal, gives: CLEARED } as const;
     return (await this.#insist<{ cleared: number }>(request)).cleared;
@@ -240,7 +240,7 @@ export class Workflows {
     return this.#insist({ method: 'POST', path, body, headers, signal, gives });
   }
 
-  /** Asking twice does no harm: the same key gets the same answer. */
+  /** Idempotent: the same key gets the same answer. */
   #insist<T>(request: JsonRequest<T>): Promise<T> {
     return insist(this.#http, this.#retry, request);
   }
@@ -257,7 +257,7 @@ function executionPath(executionId: string): string {
 export function linesOf(workflow: WorkflowInput): string {
   if (typeof workflow === 'string') return workflow;
   if (Array.isArray(workflow)) return workflow.map((line) => JSON.stringify(line)).join('\n');
-  throw invalidArgument(`a workflow must be its lines, as one text or as an array of objects; got ${shown(workflow)}`);
+  throw invalidArgument(`a workflow must be JSON lines in a string, or an array of objects; got ${shown(workflow)}`);
 }
 
 type Asking<T> = Pick<JsonRequest<T>, 'path' | 'gives'>;

@@ -1,4 +1,4 @@
-/** Everything a stream gives, once it has ended. */
+/** Everything that a stream returns. */
 export async function all<Item>(stream: AsyncIterable<Item>): Promise<Item[]> {
   const found: Item[] = [];
   for await (const item of stream) found.push(item);

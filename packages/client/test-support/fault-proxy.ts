@@ -1,7 +1,7 @@
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What becomes of one connection. Bytes are those of the answer, headers too. */
+/** The faults of one connection. Bytes are those of the answer, including headers. */
 export interface Fault {
   /** Break it off after this many bytes of the server's. */
   readonly cutAfter?: number;
@@ -9,9 +9,9 @@ export interface Fault {
   readonly refuse?: boolean;
   /** Break it off when the server has received everything and before the client receives a byte. */
   readonly deaf?: boolean;
-  /** Hold every byte of the server's back for this long. */
+  /** Delays every byte of the server. */
   readonly delayMs?: number;
-  /** Let nothing of the server's through and leave the connection open. */
+  /** Forwards nothing from the server and leaves the connection open. */
   readonly silent?: boolean;
 }
 
@@ -46,7 +46,7 @@ export class FaultProxy {
     return this.passed.length;
   }
 
-  /** What becomes of the connections to come. */
+  /** The faults of the next connections. */
   plan(...faults: Fault[]): void {
     this.#faults.length = 0;
     this.#faults.push(...faults);
@@ -98,7 +98,7 @@ export class FaultProxy {
       this.passed[index] = Buffer.concat([passed, part]);
       if (part.length === chunk.length) client.write(part);
       else if (part.length === 0) end();
-      // What was let through must arrive before the break does.
+      // Forwarded bytes must arrive before the connection breaks.
       else client.write(part, end);
     });
   }

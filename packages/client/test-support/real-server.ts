@@ -34,7 +34,7 @@ export async function startAt(folder: string, options: StartOptions = {}): Promi
   return server;
 }
 
-/** The same in a process of its own, which can be killed. */
+/** The same in its own process, which can be killed. */
 export async function spawnAt(folder: string): Promise<{ url: string; kill(): Promise<void> }> {
   const script = builtProgram(new URL('serve.ts', import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -60,7 +60,7 @@ export async function callerAt(url: string): Promise<string> {
   return key;
 }
 
-/** A client that does not let a test wait. */
+/** A client with short pauses for tests. */
 export function impatient(options: ClientOptions): Client {
   return createClient({ ...options, retry: { firstMs: 2, mostMs: 20, giveUpAfterMs: 5_000, ...options.retry } });
 }

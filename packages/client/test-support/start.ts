@@ -5,7 +5,7 @@ import { type Config, type Server, startServer, systemClock, systemIds } from '.
 
 export interface StartOptions {
   readonly store?: 'memory' | 'sqlite';
-  /** What else its configuration has. */
+  /** Further configuration. */
   readonly config?: Partial<Config>;
 }
 

@@ -16,7 +16,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** A PostgreSQL server of our own, on a Unix socket in a temporary folder. */
+/** Our own PostgreSQL server, on a Unix socket in a temporary folder. */
 export interface PostgresServer {
   /** The folder of its socket. */
   readonly folder: string;
@@ -166,7 +166,7 @@ export async function startPostgres({ isDurable = false, port = 5432 } = {}): Pr
   return server;
 }
 
-/** Whether it takes queries: while it starts it hangs up with an error. */
+/** Whether it takes queries: while it starts it closes connections with an error. */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

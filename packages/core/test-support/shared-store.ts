@@ -5,15 +5,15 @@ import { rememberingHolds } from './held-runs.ts';
 /** Opens a fresh, empty store; or closes the one given and opens its data again, as the next process would. */
 export type OpenStore = (earlier?: Store) => Promise<Store>;
 
-/** What a suite does with its store. */
+/** The actions of a suite on its store. */
 export interface SharedStore {
-  /** Call it in the `describe` of a test that looks at everything in a store: each test there has a store of its own. */
+  /** Call it in the `describe` of a test that looks at everything in a store: each test there has its own store. */
   (): void;
   /** Closes the store of the test that runs, and opens its data again. */
   restart(): Promise<void>;
 }
 
-/** One store for many tests, where each has an owner of its own: `use` is called with both before each test. */
+/** One store for many tests, where each has its own owner: `use` is called with both before each test. */
 export function sharedStore(open: OpenStore, use: (store: Store, owner: string) => void): SharedStore {
   let shared: Store;
   let own: Store | undefined;

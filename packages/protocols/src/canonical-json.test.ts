@@ -94,7 +94,7 @@ describe('keys stand in the order of their UTF-16 units (RFC 8785 §3.2.3)', () 
   });
 });
 
-describe('what has no canonical form is our own mistake, so it throws', () => {
+describe('a value without a canonical form throws', () => {
   test.each<[string, unknown]>([
     ['NaN', Number.NaN],
     ['Infinity', { a: [Number.NEGATIVE_INFINITY] }],

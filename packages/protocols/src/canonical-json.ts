@@ -2,18 +2,18 @@ import canonicalize from 'canonicalize';
 import type { Json } from './json.ts';
 
 /**
- * The one text of a value by RFC 8785, for what is signed or compared: keys in order of their UTF-16 units, numbers
+ * The canonical text of a value by RFC 8785, for signatures and comparisons: keys in order of their UTF-16 units, numbers
  * as ECMAScript writes them, no white space.
  *
- * It throws on a lone surrogate or a number that is not finite. `parseJson` lets neither in, so only we can bring one.
+ * It throws on a lone surrogate or a number that is not finite. `parseJson` accepts neither.
  *
- * `JSON.stringify` writes numbers and strings as the RFC has them, so what is left to see to is the order of the keys. That
- * takes half the time the library takes, which is asked where anything is unusual.
+ * `JSON.stringify` writes numbers and strings as the RFC requires, so only the order of the keys is added.
+ * The library handles unusual values.
  */
 export function canonicalJson(value: Json): string {
   const ordered = inOrder(value);
   const text = ordered === UNUSUAL ? undefined : JSON.stringify(ordered);
-  // It writes half a surrogate pair as an escape, and nothing else that begins so, but for a backslash before a `ud`.
+  // Lone surrogates are written as escapes; only an escaped backslash before `ud` looks the same.
   return text === undefined || text.includes('\\ud') ? byTheLibrary(value) : text;
 }
 
@@ -23,7 +23,7 @@ function byTheLibrary(value: Json): string {
   return text;
 }
 
-/** The value with the keys of every object in order: itself where they are already. */
+/** The value with the keys of every object in order; the value itself if they already are. */
 function inOrder(value: Json): Json | typeof UNUSUAL {
   if (typeof value === 'number') return Number.isFinite(value) ? value : UNUSUAL;
   if (typeof value !== 'object' || value === null) return value;
@@ -59,7 +59,7 @@ function itemsInOrder(items: Json[]): Json | typeof UNUSUAL {
   return ordered;
 }
 
-/** Keys that look like numbers stand before all others, whatever order they are given in; `__proto__` is no key to set. */
+/** Keys that look like numbers always come first in an object; `__proto__` cannot be set as a key. */
 function isUnusual(key: string): boolean {
   const first = key.charCodeAt(0);
   return (first >= ZERO && first <= NINE) || key === '__proto__' || key === 'toJSON';

@@ -7,9 +7,9 @@ import { show } from './validation.ts';
 /** A request converted to another dialect. */
 export interface Conversion {
   readonly result: Json;
-  /** Every place of the given message that the result no longer says. */
+  /** Every place of the original message that the result lost. */
   readonly losses: readonly Loss[];
-  /** What was tolerated in reading the given message. */
+  /** The warnings from reading the original message. */
   readonly warnings: readonly Issue[];
 }
 
@@ -26,8 +26,8 @@ export interface ConvertOptions {
 }
 
 /**
- * Converts a request of one dialect to another, through the hub. Losses are found, not declared: the result is converted
- * back in the first dialect, and whatever does not return was lost.
+ * Converts a request of one dialect to another, through the hub. Losses are measured: the result is converted
+ * back to the first dialect, and every value that does not return was lost.
  */
 export function convert(json: Json, { from, to, stamp, lenient = false }: ConvertOptions): Outcome<Conversion> {
   const given = from.decode(json, stamp.now, { lenient });
@@ -37,7 +37,7 @@ export function convert(json: Json, { from, to, stamp, lenient = false }: Conver
   const converted = to.fromEnvelope(envelope, stamp);
   if (!converted.ok) return converted;
   const result = to.encode(converted.value);
-  const losses = difference(from.encode(given.value), tellBack(result, { from, to, stamp, lenient })).map(
+  const losses = difference(from.encode(given.value), convertBack(result, { from, to, stamp, lenient })).map(
     ({ pointer, after }): Loss => ({
       pointer,
       why: after === undefined ? `${to.name} has no place for it` : `it comes back from ${to.name} as ${show(after)}`,
@@ -46,7 +46,7 @@ export function convert(json: Json, { from, to, stamp, lenient = false }: Conver
   return accept({ result, losses, warnings: given.warnings });
 }
 
-function tellBack(result: Json, { from, to, stamp, lenient = false }: ConvertOptions): Json | undefined {
+function convertBack(result: Json, { from, to, stamp, lenient = false }: ConvertOptions): Json | undefined {
   const read = to.decode(result, stamp.now, { lenient });
   if (!read.ok) throw new Error(`${to.name} does not read what it wrote: ${JSON.stringify(read.issues)}`);
   const envelope = to.toEnvelope(read.value);

@@ -10,7 +10,7 @@ import { isObject, type Json } from './json.ts';
 export interface AcceptExpect {
   /** Members that `encode(decode(input))` must have. */
   readonly message?: Json;
-  /** Exactly the tolerances taken, in order. */
+  /** Exactly the warnings, in order. */
   readonly warnings?: readonly { readonly pointer: string; readonly code: string }[];
   /** Members of the envelope; `null` when the message never reaches an agent. */
   readonly envelope?: Json;
@@ -21,7 +21,7 @@ export interface RejectExpect {
   readonly issues: readonly { readonly pointer: string; readonly code: string; readonly message?: string }[];
 }
 
-/** What every dialect must do with its conformance data and with anything else. */
+/** The contract of every dialect, for its conformance data and any other input. */
 export function describeDialect<Message>(dialect: Dialect<Message>): void {
   const accepted = loadFixtures<AcceptExpect>(dialect.name, 'accept');
   const rejected = loadFixtures<RejectExpect>(dialect.name, 'reject');
@@ -35,7 +35,7 @@ export function describeDialect<Message>(dialect: Dialect<Message>): void {
       const found = message.warnings.map(({ pointer, code }) => ({ pointer, code }));
       expect(found).toEqual(fixture.expect.warnings ?? []);
 
-      // What we write we read back: the same message, and nothing left to tolerate.
+      // A written message reads back unchanged and without warnings.
       const again = decoded(dialect, fixture, encoded);
       expect(again.value).toEqual(message.value);
       expect(dialect.encode(again.value)).toEqual(encoded);

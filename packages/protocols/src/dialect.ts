@@ -7,26 +7,26 @@ import type { Outcome } from './outcome.ts';
 /** One protocol, as pure functions. */
 export interface Dialect<Message> {
   readonly name: string;
-  /** Cheap, never throws: by shape alone, is this one of ours? A valid message is recognized by exactly one dialect. */
+  /** Whether the shape is that of this dialect; never throws. A valid message is recognized by exactly one dialect. */
   recognizes(json: Json): boolean;
   decode(json: Json, now: Date, options?: DecodeOptions): Outcome<Message>;
   encode(message: Message): Json;
   /** `undefined`: it concerns the connection, or is itself an answer, and never reaches an agent. */
   toEnvelope(message: Message): E2AEnvelope | undefined;
-  /** A request of this dialect that says what the envelope says, or why there is none. Its warnings are what it lost. */
+  /** The envelope as a request of this dialect, or why that is not possible. Its warnings are the losses. */
   fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<Message>;
-  /** Empty when this dialect has no word for the frame, such as a chunk where only whole answers are sent. */
+  /** Empty if this dialect has no message for the frame, such as a chunk where only whole answers are sent. */
   fromResponse(response: E2AResponse, request: E2AEnvelope): readonly Message[];
   /** `undefined` when the dialect has no message for it and the transport has to answer by itself. */
   fromFailure(failure: Failure, request: E2AEnvelope | undefined, stamp: Stamp): Message | undefined;
 }
 
 export interface DecodeOptions {
-  /** Take what can be understood (values outside closed sets, unknown fields) and warn, instead of refusing. */
+  /** Accept values outside closed sets and unknown fields with a warning, instead of refusing them. */
   readonly lenient?: boolean;
 }
 
-/** What a new message needs and this package may not make by itself: an id and the time. */
+/** The id and the time of a new message, which this pure package cannot create. */
 export interface Stamp {
   /** 32 lowercase hex digits, random. */
   readonly id: string;

@@ -6,7 +6,7 @@ import type { Dialect } from './dialect.ts';
 import { e2aDialect } from './e2a/dialect.ts';
 import type { Json } from './json.ts';
 
-/** Every protocol we speak. A new one is a folder and a line here. */
+/** Every supported protocol. A new one is a folder and a line here. */
 export const DIALECTS: readonly Dialect<unknown>[] = [
   e2aDialect,
   a2aMessagesDialect,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { difference } from './difference.ts';
 import type { Json } from './json.ts';
 
-test('what is missing is named once, at its root', () => {
+test('a missing value is named once, at its root', () => {
   expect(difference({ a: { b: 1, c: [1, 2] } }, {})).toEqual([{ pointer: '/a', after: undefined }]);
 });
 

@@ -1,14 +1,14 @@
 import { isObject, type Json } from './json.ts';
 import { pointerTo } from './pointer.ts';
 
-/** One place of `before` that `after` does not have, or has otherwise. */
+/** One place of `before` that is missing or different in `after`. */
 export interface Difference {
   readonly pointer: string;
-  /** `undefined`: there is nothing at that place any more. */
+  /** `undefined`: the place no longer exists. */
   readonly after: Json | undefined;
 }
 
-/** Everything `before` says that `after` does not. What holds nothing (null, empty) cannot be lost. */
+/** Every value of `before` that `after` lacks. Null and empty values cannot be lost. */
 export function difference(before: Json, after: Json | undefined, pointer = ''): Difference[] {
   if (isNothing(before)) return [];
   if (after === undefined || after === null) return [{ pointer, after: undefined }];

@@ -1,10 +1,10 @@
 import { isObject, type Json } from './json.ts';
 import { segmentsOf } from './pointer.ts';
 
-/** Changes by pointer: a value to put there, or `undefined` to take it away. */
+/** Changes by pointer: a new value, or `undefined` to remove it. */
 export type Edits = ReadonlyMap<string, Json | undefined>;
 
-/** The value with all edits made at once. Copies what it changes and shares the rest. */
+/** The value with all edits applied. Changed parts are copied, the rest is shared. */
 export function edited(json: Json, edits: Edits): Json {
   const root: Branch = { children: new Map() };
   for (const [pointer, value] of edits) {

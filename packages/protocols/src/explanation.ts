@@ -1,7 +1,7 @@
 import type { Json } from './json.ts';
 import type { Issue } from './outcome.ts';
 
-/** What happened to one request, from the message received to the frames sent, for the operator. */
+/** The history of one request, from the received message to the sent frames, for the operator. */
 export interface Explanation {
   readonly request_id: string;
   /** `request`: for an agent. `execution`: of a workflow. `wire`: a line that was answered at once, and audited. */
@@ -13,7 +13,7 @@ export interface Explanation {
   /** The node that works on it, where several share a database; null when it has ended or there is one server only. */
   readonly node: string | null;
   readonly received: ReceivedInput;
-  /** What was made of it; null where it is answered without an envelope. */
+  /** Its envelope; null if it is answered without one. */
   readonly envelope: Json;
   readonly allowed: readonly Allowed[];
   readonly way_in: WayIn;
@@ -35,16 +35,16 @@ export interface ReceivedInput {
   readonly note?: string;
 }
 
-/** One thing that had to be allowed, and what allowed it. */
+/** One permission check, and the rule that allowed it. */
 export interface Allowed {
   readonly who: string;
-  /** How it was known who asks. */
+  /** How the caller was authenticated. */
   readonly known_by: string;
   readonly what: string;
   readonly rule: string;
 }
 
-/** What became of the fields of a message on its way into another. */
+/** The fate of the fields of a message during a conversion. */
 export interface Changes {
   /** Present before, absent now. */
   readonly dropped: readonly Change[];
@@ -57,12 +57,12 @@ export interface Changes {
 export interface Change {
   readonly pointer: string;
   readonly why: string;
-  /** What it is now, or what was dropped. */
+  /** The new value, or the dropped one. */
   readonly value?: Json;
 }
 
 export interface WayIn extends Changes {
-  /** What was tolerated in reading it. */
+  /** The warnings from reading it. */
   readonly warnings: readonly Issue[];
 }
 
@@ -75,10 +75,10 @@ export interface ExplainedFrame {
   readonly projections: readonly Projection[];
 }
 
-/** The frame in another protocol, with what that one has no word for and what it says of itself. */
+/** The frame in another protocol, with the dropped and the added fields. */
 export interface Projection {
   readonly dialect: string;
-  /** Null where it has no word for the frame at all. */
+  /** Null if that protocol has no message for the frame. */
   readonly message: Json;
   readonly dropped: readonly Change[];
   readonly invented: readonly Change[];

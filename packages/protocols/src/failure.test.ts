@@ -49,7 +49,7 @@ describe.each(rows)('%s', (_, row) => {
   });
 });
 
-test('what only waiting fixes is retryable, what the sender must change is not', () => {
+test('temporary failures are retryable, mistakes of the sender are not', () => {
   const retryable = rows.filter(([, row]) => row.retryable).map(([code]) => code);
   for (const code of ['rate_limited', 'busy', 'timeout', 'store_unavailable', 'interrupted'])
     expect(retryable).toContain(code);

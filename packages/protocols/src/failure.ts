@@ -1,9 +1,9 @@
 import type { Issue } from './outcome.ts';
 
-/** Who has to change something: the sender of the message, the agent or peer that answers it, or us. */
+/** Who must change something: the sender of the message, the agent or peer that answers it, or this server. */
 export type Fault = 'sender' | 'agent' | 'server';
 
-/** An error as data. A dialect words it for its wire; nobody matches on its text. */
+/** An error as data. A dialect words it for its protocol; code never matches on its text. */
 export interface Failure {
   readonly code: FailureCode;
   readonly fault: Fault;
@@ -20,13 +20,13 @@ export interface FailureDetails {
   readonly [name: string]: unknown;
 }
 
-/** A failure of the code's own wording, fault and retry rule. `message` replaces the table's sentence. */
+/** A failure with the wording, fault and retry rule of its code. `message` replaces the table's sentence. */
 export function failure(code: FailureCode, details: FailureDetails = {}, message?: string): Failure {
   const { fault, retryable, text } = FAILURES[code];
   return { code, fault, retryable, message: message ?? text, details };
 }
 
-/** How each protocol words one failure. */
+/** The code of one failure in each protocol. */
 export interface FailureRow {
   readonly fault: Fault;
   readonly retryable: boolean;
@@ -47,7 +47,7 @@ const sender = { fault: 'sender', retryable: false } as const;
 const server = { fault: 'server', retryable: true } as const;
 const agent = { fault: 'agent', retryable: true } as const;
 
-/** The one table from our code to everybody's. */
+/** Maps our failure codes to those of every protocol. */
 // biome-ignore format: one row a code
 export const FAILURES = {
   not_utf8: { ...sender, text: 'The message is not valid UTF-8.', http: 400, jsonrpc: -32700, a2a: 'INVALID_MESSAGE', wire: 'parse_error', workflow: 'ValidationError', e2a: 'E2A.INVALID_JSON' },

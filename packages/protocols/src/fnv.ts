@@ -1,6 +1,6 @@
 /**
  * FNV-1a, 32 bits, as eight hex digits: always the same for the same text, so that a repeated frame is the same message.
- * It only tells texts apart; nothing is secured by it. `start` gives another, equally good one.
+ * It is not secure. `start` selects another hash of the same quality.
  */
 export function fnv1a(text: string, start = OFFSET_BASIS): string {
   let hash = start;

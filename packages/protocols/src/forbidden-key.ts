@@ -2,17 +2,17 @@ import type { JsonObject } from './json.ts';
 import type { Issue } from './outcome.ts';
 import { pointerTo, segmentsOf } from './pointer.ts';
 
-/** Names that reach an object's prototype where code is careless: no field, no id and no step of a path has one. */
+/** Names that could reach an object's prototype: no field, id or path step may have one. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Runs for nearly every record, so without a loop. */
+/** Called for nearly every record. */
 export function hasForbiddenKey(record: object): boolean {
   return (
     Object.hasOwn(record, '__proto__') || Object.hasOwn(record, 'constructor') || Object.hasOwn(record, 'prototype')
   );
 }
 
-/** One problem for each such field of a record that stands at `pointer`. */
+/** One problem for each such field of the record at `pointer`. */
 export function forbiddenKeysIn(record: JsonObject, pointer: string): Issue[] {
   if (!hasForbiddenKey(record)) return [];
   return [...FORBIDDEN_KEYS]

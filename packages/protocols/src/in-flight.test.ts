@@ -68,7 +68,7 @@ describe('things under way', () => {
       calls.add(id, call);
       if (id >= 32) calls.remove(id - 32);
     }
-    // What was made in a turn lives until its end.
+    // Objects created in a turn live until its end.
     await new Promise((resolve) => setTimeout(resolve));
     collectGarbage();
     expect(removed.filter((call) => call.deref() !== undefined)).toHaveLength(calls.size);

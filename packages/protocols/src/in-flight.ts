@@ -1,13 +1,13 @@
 /**
- * Things under way, by id, in the order in which they came. A `Map` does the same, but one whose entries come and go all the
- * time leaves a trail: V8 links each table it outgrows to the next, so that what was long answered stays in memory, and is
- * moved about by the garbage collector, until it looks through everything. This one starts afresh now and then, and the
- * tables it leaves behind hold nothing but empty places.
+ * Pending entries by id, in insertion order. A long-lived `Map` with frequent insertions and deletions would
+ * keep removed entries in memory, because V8 links each outgrown table to the next.
+ * This class starts a new table from time to time, and the
+ * old tables contain only empty places.
  */
 export class InFlight<Value, Id = string> {
   #places = new Map<Id, Place<Value>>();
   #size = 0;
-  /** Where the oldest is: everything before it was taken. Stands still, and holds what was outgrown, unless somebody takes it. */
+  /** The position of the oldest entry; everything before it was removed. */
   #oldest: MapIterator<[Id, Place<Value>]> | undefined;
 
   get size(): number {
@@ -22,12 +22,12 @@ export class InFlight<Value, Id = string> {
     return this.get(id) !== undefined;
   }
 
-  /** The id must not be under way already. */
+  /** The id must not be pending already. */
   add(id: Id, value: Value): void {
     if (this.#places.size >= FEW && this.#places.size >= 2 * this.#size) this.#startAfresh();
     const before = this.#places.size;
     this.#places.set(id, { value });
-    // An id that was used before has kept its old place. That is rare, and asking each time costs a look of its own.
+    // A reused id keeps its old place in the map; that is rare.
     if (this.#places.size === before) {
       this.#places.delete(id);
       this.#places.set(id, { value });
@@ -35,7 +35,7 @@ export class InFlight<Value, Id = string> {
     this.#size += 1;
   }
 
-  /** What it was; `undefined` when nothing of this id is under way. */
+  /** Removes and returns the entry; `undefined` if the id is not pending. */
   remove(id: Id): Value | undefined {
     const place = this.#places.get(id);
     if (place?.value === undefined) return undefined;
@@ -45,7 +45,7 @@ export class InFlight<Value, Id = string> {
     return value;
   }
 
-  /** The oldest, removed; `undefined` when there is none. */
+  /** Removes and returns the oldest entry; `undefined` if there is none. */
   shift(): [Id, Value] | undefined {
     this.#oldest ??= this.#places.entries();
     for (let next = this.#oldest.next(); next.done !== true; next = this.#oldest.next()) {
@@ -54,12 +54,12 @@ export class InFlight<Value, Id = string> {
       this.remove(id);
       return [id, value];
     }
-    // Every one was passed, so none is left; an iterator that has ended sees nothing that comes later.
+    // The iterator has ended; it does not see later entries.
     this.clear();
     return undefined;
   }
 
-  /** Those under way now, oldest first; what is added or removed meanwhile changes nothing. */
+  /** A snapshot of the pending entries, oldest first. */
   entries(): [Id, Value][] {
     const entries: [Id, Value][] = [];
     if (this.#size === 0) return entries;
@@ -86,10 +86,10 @@ export class InFlight<Value, Id = string> {
   }
 }
 
-/** Where a thing is as long as it is under way. */
+/** The place of a pending entry. */
 interface Place<Value> {
   value: Value | undefined;
 }
 
-/** Places, empty ones among them, below which it is not worth starting afresh. */
+/** Below this number of places, including empty ones, no new table is started. */
 const FEW = 128;

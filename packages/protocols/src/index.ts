@@ -1,5 +1,5 @@
-// What everybody needs: strict JSON, framing, the hub (E2A), the list of dialects, and translation. What is particular to
-// one of the other protocols is at its own subpath, such as `@dragoman/protocols/a2a-mailbox`.
+// The common parts: strict JSON, framing, the hub (E2A), the list of dialects, and translation. The parts of
+// each other protocol have their own subpath, such as `@dragoman/protocols/a2a-mailbox`.
 
 export { canonicalJson } from './canonical-json.ts';
 export { type Conversion, type ConvertOptions, convert, type Loss } from './convert.ts';

@@ -2,31 +2,31 @@ import { encodeUtf8 } from './platform.ts';
 import { pointerTo } from './pointer.ts';
 import { clip } from './validation.ts';
 
-/** Bounds on JSON text. Bytes are the edge's to bound, before this. */
+/** Limits for JSON text. The edge limits its bytes before. */
 export interface JsonLimits {
-  /** Levels of nesting. Default: 64. Deeper values parse but can be neither written nor cloned. */
+  /** Levels of nesting. Default: 64. Deeper values could not be serialized or cloned. */
   readonly depth?: number;
-  /** Values in all, an array or an object being one beside those in it. Default: see `mostNodes`. */
+  /** Values in all, including arrays and objects. Default: see `mostNodes`. */
   readonly nodes?: number;
   /**
    * Different keys in a text of more than `LONG_TEXT` characters. Default: 10,000. A key that was not seen before costs
    * `JSON.parse` ten times as much as a value.
    */
   readonly keys?: number;
-  /** Of a key, as UTF-8 and without its escapes. Default: as many as there are. */
+  /** Bytes of a key, as UTF-8 without its escapes. Default: no limit. */
   readonly keyBytes?: number;
   /** The same of a string that is a value. */
   readonly stringBytes?: number;
-  /** Of a number as it is written. Default: 64. */
+  /** Characters of a number. Default: 64. */
   readonly numberCharacters?: number;
   /**
    * `finite` (the default) takes the nearest double. `exact` refuses a number that a double changes, such as a 64-bit id,
-   * for text that is signed: two readers would sign different bytes.
+   * for signed text, where two readers would otherwise sign different bytes.
    */
   readonly numbers?: 'exact' | 'finite';
 }
 
-/** What is wrong with a text, and where. */
+/** A problem of a text, and its position. */
 export interface JsonFault {
   readonly code:
     | 'not_utf8'
@@ -37,7 +37,7 @@ export interface JsonFault {
     | 'too_deep'
     | 'too_many'
     | 'too_long';
-  /** In UTF-16 units of the text; in bytes when it is not even text. */
+  /** In UTF-16 units of the text; in bytes if it is not UTF-8. */
   readonly offset: number;
   readonly pointer: string;
   readonly message: string;
@@ -48,7 +48,7 @@ export interface JsonFault {
 export function explainBytes(bytes: Uint8Array): JsonFault | undefined {
   let at = 0;
   while (at < bytes.length) {
-    // ASCII, most often, and nothing to look into.
+    // ASCII text is valid.
     if ((bytes[at] ?? 0) < 0x80) {
       at++;
       continue;
@@ -61,7 +61,7 @@ export function explainBytes(bytes: Uint8Array): JsonFault | undefined {
         code: 'not_utf8',
         offset: at,
         pointer: '',
-        message: `expected UTF-8; byte 0x${byte} at offset ${at} does not belong to it`,
+        message: `expected UTF-8; byte 0x${byte} at offset ${at} is invalid`,
         ...(utf16 && { suggestion: 'send the text as UTF-8: this looks like UTF-16' }),
       };
     }
@@ -70,12 +70,12 @@ export function explainBytes(bytes: Uint8Array): JsonFault | undefined {
   return undefined;
 }
 
-/** The first fault of a text, by reading it as RFC 8259 says; `undefined` when there is none. */
+/** The first fault of a text by RFC 8259; `undefined` if there is none. */
 export function explainText(text: string, limits: JsonLimits = {}): JsonFault | undefined {
   return new JsonReader(text, limits).read();
 }
 
-/** Whether a number is one we take: short, finite and, where numbers are to be exact, not changed by a double. */
+/** Whether a number is accepted: short, finite and, in `exact` mode, not changed by a double. */
 export function takesNumber(literal: string, limits: JsonLimits = {}): boolean {
   if (literal.length > (limits.numberCharacters ?? DEFAULT_JSON_LIMITS.numberCharacters)) return false;
   const value = Number(literal);
@@ -84,25 +84,25 @@ export function takesNumber(literal: string, limits: JsonLimits = {}): boolean {
 
 /** Whether a text has at most so many bytes as UTF-8. */
 export function fitsInto(bytes: number, text: string): boolean {
-  // Nothing takes more than three bytes a code unit, so nearly every text needs no counting.
+  // A code unit takes at most three bytes, so short texts need no counting.
   return text.length * 3 <= bytes || (text.length <= bytes && encodeUtf8(text).length <= bytes);
 }
 
-/** The values a text of this length may hold by default: all there is room for up to 64 KiB, then one for 8 characters. */
+/** The default limit of values for a text of this length: no limit up to 64 KiB, then one for every 8 characters. */
 export function mostNodes(length: number): number {
   return Math.min(MOST_NODES, Math.max(LONG_TEXT / 2, Math.ceil(length / 8)));
 }
 
-/** Says that a text of this length has more values than it may have, and where the first of them is. */
+/** The fault of a text with too many values, with the position of the first one beyond the limit. */
 export function tooMany(length: number, offset: number, { nodes = mostNodes(length) }: JsonLimits): JsonFault {
   const message = `expected at most ${nodes} values in all; one more begins at offset ${offset}`;
   return { code: 'too_many', offset, pointer: '', message };
 }
 
-/** Longer text is scanned before it is parsed. A value takes two characters at least, with the comma or bracket beside it. */
+/** Longer text is scanned before it is parsed. A value takes at least two characters, including its comma or bracket. */
 export const LONG_TEXT = 65_536;
 
-/** Bounds for data that nobody but its reader handles, and that a limit on bytes bounds already, such as API answers. */
+/** Limits for data that is used only by its reader and already limited in bytes, such as API responses. */
 export const DATA_LIMITS = { nodes: 20_000_000, keys: 20_000_000 } as const;
 
 export const DEFAULT_JSON_LIMITS: Required<Omit<JsonLimits, 'nodes'>> = {
@@ -114,14 +114,14 @@ export const DEFAULT_JSON_LIMITS: Required<Omit<JsonLimits, 'nodes'>> = {
   numbers: 'finite',
 };
 
-/** One place the reader is inside of: an array, or an object with the keys it has seen. */
+/** An open container: an array, or an object with the keys seen so far. */
 interface Level {
   readonly keys: Set<string> | undefined;
-  /** The item or member it is at; none while it reads a key. */
+  /** The current item or member; undefined while a key is read. */
   segment: string | number | undefined;
 }
 
-/** Walks JSON text once, without recursion: the depth of hostile text must not be the depth of our stack. */
+/** Walks JSON text once, without recursion, so that deep input cannot overflow the stack. */
 class JsonReader {
   readonly #text: string;
   readonly #limits: Required<JsonLimits>;
@@ -142,7 +142,7 @@ class JsonReader {
     }
     this.#skipSpace();
     if (this.#at === this.#text.length) return this.#fault('not_json', 0, 'expected a JSON value; the text is empty');
-    // One turn reads one value and, after it, everything that closes with it.
+    // Each iteration reads one value and the brackets that close after it.
     for (;;) {
       const fault = this.#value();
       if (fault === 'opened') continue;
@@ -169,14 +169,14 @@ class JsonReader {
     return this.#isShortInteger() || this.#isWord(character) ? undefined : this.#number();
   }
 
-  /** Most numbers are so short that no double changes them; those are passed over at a glance. */
+  /** Fast path for short numbers, which no double changes. */
   #isShortInteger(): boolean {
     const start = this.#text.charCodeAt(this.#at) === MINUS ? this.#at + 1 : this.#at;
     let end = start;
     while (isDigit(this.#text.charCodeAt(end))) end++;
     const digits = end - start;
     if (digits === 0 || digits > MOST_EXACT_DIGITS || end - this.#at > this.#limits.numberCharacters) return false;
-    // Not -0, and nothing that goes on.
+    // Not -0, and not a prefix of a longer number.
     if (this.#text.charCodeAt(start) === ZERO && (digits > 1 || start > this.#at)) return false;
     if (end < this.#text.length && !ENDS_NUMBER.has(this.#text.charCodeAt(end))) return false;
     this.#at = end;
@@ -267,7 +267,7 @@ class JsonReader {
     }
     keys.add(key);
     if (this.#keys !== undefined && this.#keys.add(key).size > this.#limits.keys) {
-      const message = `expected at most ${this.#limits.keys} different keys in all; one more comes at offset ${start}`;
+      const message = `expected at most ${this.#limits.keys} different keys in all; one more is at offset ${start}`;
       return this.#fault('too_many', start, message, 'send the entries as a list, or in several messages');
     }
     this.#skipSpace();
@@ -318,7 +318,7 @@ class JsonReader {
       return this.#fault('too_long', start, message);
     }
     const code = lone[0].charCodeAt(0).toString(16);
-    const message = `expected whole characters in ${what}; the lone surrogate \\u${code} is half of one`;
+    const message = `expected complete characters in ${what}; got the lone surrogate \\u${code}`;
     return this.#fault('lone_surrogate', start, message, 'send both halves, or the character itself');
   }
 
@@ -342,7 +342,7 @@ class JsonReader {
     return this.#fault('inexact_number', start, message, 'send it as a string');
   }
 
-  /** The fix for what other languages write here. */
+  /** Suggestions for the syntax of other languages. */
   #fix(): string | undefined {
     const rest = this.#text.slice(this.#at, this.#at + 24);
     return FIXES.find(([pattern]) => pattern.test(rest))?.[1];
@@ -383,13 +383,13 @@ function isSameNumber(literal: string, value: number): boolean {
   if (literal === shortest) return true;
   const digits = significantDigits(literal);
   if (digits === '') return !literal.startsWith('-');
-  // Any 15 digits survive, unless the number is so small that a double has fewer left for it.
+  // Any 15 digits survive, except in subnormal numbers.
   if (digits.length <= 15 && Math.abs(value) >= SMALLEST_NORMAL) return true;
   if (digits === significantDigits(shortest)) return true;
   return /[.eE]/.test(literal) && digits === significantDigits(value.toPrecision(17));
 }
 
-/** The digits of a decimal without the zeros at either end: what two ways to write one number have in common. */
+/** The digits of a decimal without leading and trailing zeros: equal for all spellings of one number. */
 function significantDigits(literal: string): string {
   let digits = '';
   for (const character of literal) {
@@ -399,7 +399,7 @@ function significantDigits(literal: string): string {
   return digits.endsWith('0') ? digits.replace(/0+$/, '') : digits;
 }
 
-/** Bytes in the UTF-8 sequence at `at`, 0 when it is none: RFC 3629, so no overlong forms and no surrogates. */
+/** The length of the UTF-8 sequence at `at`, 0 if it is invalid: RFC 3629, so no overlong forms and no surrogates. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const follows = (offset: number, low = 0x80, high = 0xbf) => {
@@ -416,7 +416,7 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
   return 0;
 }
 
-/** Somebody's text in quotes, shortened, with what cannot be seen in it spelled out. */
+/** Input text in quotes, shortened, with invisible characters as codes. */
 function quote(text: string): string {
   return JSON.stringify(clip(text, LONGEST_QUOTED)).replaceAll(INVISIBLE, (character) => {
     const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
@@ -428,7 +428,7 @@ const MOST_NODES = 200_000;
 const LONGEST_QUOTED = 25;
 const SMALLEST_NORMAL = 2 ** -1022;
 
-/** What writers of other languages put where JSON has something else, and what to write instead. */
+/** Syntax of other languages, and the JSON for it. */
 const FIXES: readonly (readonly [RegExp, string])[] = [
   [/^(?:True|TRUE)\b/, 'write true'],
   [/^(?:False|FALSE)\b/, 'write false'],
@@ -451,7 +451,7 @@ const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 const FIRST_SURROGATE = 0xd800;
-/** Any 15 digits survive in a double. */
+/** A double preserves any 15 digits. */
 const MOST_EXACT_DIGITS = 15;
 const ENDS_NUMBER: ReadonlySet<number> = new Set([...' \t\n\r,]}'].map((character) => character.charCodeAt(0)));
 const GOES_ON = /[A-Za-z0-9_]/;

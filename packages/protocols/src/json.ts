@@ -23,7 +23,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** Strict JSON from bytes: UTF-8 or nothing, then as `parseJson`. */
 export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits = {}): Outcome<Json> {
   const text = decodeUtf8(bytes);
-  // Text that was UTF-8 has no half surrogates in the raw.
+  // Decoded UTF-8 has no raw lone surrogates.
   if (text !== undefined) return parse(text, limits, true);
   const fault = explainBytes(bytes);
   if (fault === undefined) throw new Error('the decoder refused bytes that are UTF-8');
@@ -31,15 +31,15 @@ export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits = {}): Outc
 }
 
 /**
- * Strict JSON from text. `JSON.parse` alone takes duplicate keys (the last wins), lone surrogates, numbers it cannot
- * hold and five million nested arrays; this refuses them and says where.
+ * Strict JSON from text. `JSON.parse` accepts duplicate keys (the last wins), lone surrogates, numbers it cannot
+ * represent and five million nested arrays; this function refuses them with their position.
  *
  * The number of values is bounded before `JSON.parse` runs: by its length for a text of up to `LONG_TEXT` characters, by a
  * scan for a longer one.
  *
- * Three tiers keep it near the cost of `JSON.parse`. Most messages come as compact as `JSON.stringify` writes them, and
- * their length proves them sound. For others there are cheap checks that only ever answer "nothing to see" or "look
- * closer", and, for the rare text that needs a closer look, `explainText`, which is exact and slow.
+ * It works in three tiers. For messages as compact as `JSON.stringify` writes them, the
+ * length proves that they are valid. Other messages get quick checks that answer "valid" or "check
+ * closely"; then `explainText` decides, which is exact and slow.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): Outcome<Json> {
   return parse(text, limits, isWellFormed(text));
@@ -53,9 +53,9 @@ function parse(text: string, limits: JsonLimits, wellFormed: boolean): Outcome<J
   return fault === undefined ? accept(JSON.parse(text) as Json) : reject(fault);
 }
 
-/** The value of a well-formed text, or `undefined` when anything at all about it needs a closer look. */
+/** The value of a well-formed text, or `undefined` if it needs a close check. */
 function parseUnsuspected(text: string, limits: JsonLimits): Json | TooMany | undefined {
-  // Keys that every object inherits would be counted with its own, and hide a repeated one.
+  // Inherited enumerable keys would be counted too and could hide a repeated key.
   for (const _ in EMPTY) return undefined;
   if (limits.numberCharacters !== undefined && limits.numberCharacters < LONGEST_PLAIN) return undefined;
   if (text.length > LONG_TEXT) return parseScanned(text, limits);
@@ -66,8 +66,8 @@ function parseUnsuspected(text: string, limits: JsonLimits): Json | TooMany | un
 }
 
 /**
- * The length of the shortest JSON that gives this value: nothing to look for can hide in text that is hardly longer, see
- * `LEAST_HARM`. `Infinity` for what is nested too deep, and for numbers that are not plain.
+ * The length of the shortest JSON of this value: a text that is hardly longer cannot contain a fault, see
+ * `LEAST_HARM`. `Infinity` for values nested too deeply, and for unusual numbers.
  */
 function leastLength(value: Json, levels: number): number {
   if (typeof value === 'string') return value.length + 2;
@@ -75,21 +75,21 @@ function leastLength(value: Json, levels: number): number {
   if (value === false) return 5;
   if (value === null || value === true) return 4;
   if (levels === 0) return Number.POSITIVE_INFINITY;
-  // The closing bracket; the opening one or a comma stands before each item or member.
+  // The closing bracket; each item or member has an opening bracket or a comma before it.
   let length = 1;
   if (Array.isArray(value)) {
     for (const item of value) length += 1 + leastLength(item, levels - 1);
   } else {
     for (const key in value) {
       const member = value[key] as Json;
-      // A quote, a colon, a quote and what is before them. Members are texts, most often.
+      // Two quotes, a colon, and the comma or bracket. Most members are strings.
       length += key.length + 4 + (typeof member === 'string' ? member.length + 2 : leastLength(member, levels - 1));
     }
   }
   return length === 1 ? 2 : length;
 }
 
-/** From 0.1 to 10 ** 15 nothing is shorter than plain digits, unless they end in three zeros: 3000 can be 3e3. */
+/** From 0.1 to 10 ** 15 plain digits are the shortest form, unless they end in three zeros: 3000 can be 3e3. */
 function leastLengthOfNumber(value: number): number {
   const sign = value < 0 ? 1 : 0;
   const size = Math.abs(value);
@@ -117,7 +117,7 @@ function parseOrNot(text: string): Json | undefined {
   }
 }
 
-/** The same by a look at each token of the text. */
+/** The same by scanning the tokens of the text. */
 function parseScanned(text: string, limits: JsonLimits, parsed?: Json): Json | TooMany | undefined {
   const escapes = text.includes('\\');
   const members = countMembers(text, escapes, limits);
@@ -128,13 +128,13 @@ function parseScanned(text: string, limits: JsonLimits, parsed?: Json): Json | T
   if (value === undefined || countKeys(value) !== members) return undefined;
   const { keys = DEFAULT_JSON_LIMITS.keys } = limits;
   if (text.length > LONG_TEXT && members > keys && countDifferentKeys(value) > keys) return undefined;
-  // Half a surrogate pair can still come out of an escape.
+  // Escapes can still produce a lone surrogate.
   return escapes && ESCAPED_SURROGATE.test(text) && !isWellFormedThroughout(value) ? undefined : value;
 }
 
 /**
- * A long text has more values than it may have. That is all there is to say: to look for what else is wrong with it would cost
- * what the bound is there to save.
+ * The fault of a long text with too many values. No other faults are searched, because the limit
+ * exists to avoid that cost.
  */
 class TooMany {
   readonly offset: number;
@@ -147,10 +147,10 @@ class TooMany {
 /** Members written in the text (each has one colon outside strings), or `SUSPECT` for its depth or a number. */
 function countMembers(text: string, escapes: boolean, limits: JsonLimits): number | TooMany {
   const deepest = limits.depth ?? DEFAULT_JSON_LIMITS.depth;
-  // What a short text holds is counted when it is parsed.
+  // The values of a short text are counted after parsing.
   const most = text.length > LONG_TEXT ? (limits.nodes ?? mostNodes(text.length)) : Number.POSITIVE_INFINITY;
   let members = 0;
-  // Every value but the outermost is the first in its array or object, or stands behind a comma.
+  // Every value except the outermost is the first of its container or follows a comma.
   let nodes = 1;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -159,7 +159,7 @@ function countMembers(text: string, escapes: boolean, limits: JsonLimits): numbe
       // Without a backslash anywhere, the next quote is the end.
       at = escapes ? endOfString(text, at) : text.indexOf('"', at + 1);
       if (at === -1) return SUSPECT;
-      // Half of all strings are keys: nearly always their colon follows at once, and most often a string follows that.
+      // A key is usually followed directly by its colon, and then often by a string.
       if (text.charCodeAt(at + 1) === COLON) {
         members++;
         at++;
@@ -171,7 +171,7 @@ function countMembers(text: string, escapes: boolean, limits: JsonLimits): numbe
     } else if (code === COMMA) {
       if (++nodes > most) return new TooMany(at + 1);
     } else if (code < COMMA) {
-      // White space, most often; JSON.parse refuses everything else.
+      // White space; JSON.parse refuses everything else.
     } else if (code === COLON) {
       members++;
     } else if (code <= NINE) {
@@ -201,13 +201,13 @@ function endOfString(text: string, start: number): number {
   return end;
 }
 
-/** The index of the last character of the number that starts at `start`, or -1 when it may not be taken. */
+/** The index of the last character of the number that starts at `start`, or -1 if it is not accepted. */
 function endOfNumber(text: string, start: number, limits: JsonLimits): number {
   let end = start + 1;
   let isZero = text.charCodeAt(start) <= ZERO;
   let code = text.charCodeAt(end);
   for (; (code >= ZERO && code <= NINE) || code === DOT; code = text.charCodeAt(++end)) if (code > ZERO) isZero = false;
-  // Any 15 digits survive a double, with an exponent of two digits too. What is longer, or -0, is tried.
+  // Any 15 digits survive a double, with an exponent of two digits too. Longer numbers and -0 are converted and compared.
   const isPlain = end - start <= 15 && !(isZero && text.charCodeAt(start) === MINUS);
   let exponent = end;
   if (code === LOWER_E || code === UPPER_E) {
@@ -220,14 +220,14 @@ function endOfNumber(text: string, start: number, limits: JsonLimits): number {
   return takesNumber(text.slice(start, end), limits) ? end - 1 : -1;
 }
 
-/** Whether a value that was read from a text of this length is in the bounds that most texts are too short to reach. */
+/** Whether a value from a text of this length is within the limits that short texts cannot exceed. */
 function isWithin(whole: Json, length: number, limits: JsonLimits): boolean {
   const {
     nodes = mostNodes(length),
     keyBytes = DEFAULT_JSON_LIMITS.keyBytes,
     stringBytes = DEFAULT_JSON_LIMITS.stringBytes,
   } = limits;
-  // A value takes two characters, with the comma or the bracket beside it, and a character at most three bytes.
+  // A value takes at least two characters, and a character at most three bytes.
   const isCounted = length > LONG_TEXT || length < 2 * nodes;
   if (isCounted && 3 * length <= Math.min(keyBytes, stringBytes)) return true;
   const open: Json[] = [whole];
@@ -263,7 +263,7 @@ function isWellFormed(text: string): boolean {
   return (text as unknown as { isWellFormed(): boolean }).isWellFormed();
 }
 
-/** Keys in the value, all the way down: `for in` lists them without making an array of them. */
+/** The number of keys in the value, at every depth. */
 function countKeys(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0;
   let keys = 0;
@@ -279,7 +279,7 @@ function countKeys(value: Json): number {
   return keys;
 }
 
-/** Different keys in the value, all the way down. */
+/** The number of different keys in the value, at every depth. */
 function countDifferentKeys(whole: Json): number {
   const different = new Set<string>();
   const visit = (value: Json) => {
@@ -298,13 +298,13 @@ function countDifferentKeys(whole: Json): number {
 
 const EMPTY: JsonObject = {};
 /**
- * What each thing we refuse adds to the shortest text, at least: a repeated key is `"":0,`, half a surrogate pair is
- * `\ud800` in the place of one character, and a number that becomes 0 is 1e-400.
+ * The minimum that each fault adds to the shortest text: a repeated key is `"":0,`, a lone surrogate is
+ * `\ud800` instead of one character, and a number that becomes 0 is 1e-400.
  */
 const LEAST_HARM = 5;
-/** Other numbers a double changes have 16 digits and, below a million milliards, a point among them or an exponent. */
+/** Other numbers that a double changes have 16 digits and, below 10 ** 15, a point or an exponent. */
 const LEAST_CHANGED = 17;
-/** What is written in no more characters is never looked at: 15 digits with an exponent such as e+10. */
+/** Numbers of at most this many characters are not checked: 15 digits with an exponent such as e+10. */
 const LONGEST_PLAIN = 19;
 const ESCAPED_SURROGATE = /\\u[dD]/;
 const SUSPECT = -1;

@@ -1,15 +1,15 @@
-/** The candidate a typing slip away from `word`, for "did you mean …?". */
+/** The candidate closest to `word`, for "did you mean …?". */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  // A word this long is no slip, and the distance below is quadratic in it.
+  // Long words are skipped, because the distance is quadratic.
   if (word.length > LONGEST) return undefined;
   const wanted = fold(word);
   let best: string | undefined;
-  // With every letter changed it is another word.
+  // If every letter differs, it is another word.
   let bestDistance = Math.min(Math.max(1, Math.floor(word.length / 3)) + 1, wanted.length);
   let compared = 0;
   for (const candidate of candidates) {
     if (candidate.length > LONGEST) continue;
-    // A caller may choose the names too, and as many as fit into a message.
+    // Callers may choose the names too, so their number is bounded.
     if (++compared > MOST_COMPARED) break;
     const distance = editDistance(wanted, fold(candidate), bestDistance);
     if (distance < bestDistance) {
@@ -20,7 +20,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** `callbackURL`, `callback_url` and `callback-url` are the same slip. */
+/** `callbackURL`, `callback_url` and `callback-url` are spelling variants. */
 function fold(word: string): string {
   return word.toLowerCase().replaceAll(/[-_ .]/g, '');
 }
@@ -44,7 +44,7 @@ function editDistance(a: string, b: string, limit: number): number {
       }
       current.push(cost);
     }
-    // No later row comes below both of the last two.
+    // Later rows cannot be smaller than the last two.
     if (row > 1 && lowest(previous) >= limit && lowest(current) >= limit) return limit;
     beforePrevious = previous;
     previous = current;

@@ -1,24 +1,24 @@
 import type { Json, JsonObject } from './json.ts';
 
-/** What is made beforehand of the schema of a message that comes and goes very often. */
+/** The generated code for a frequent message. */
 export interface Often {
   readonly write: FieldsWriter;
-  /** Whether a message, which is as its schema wants it, has every member that there is and no other. */
+  /** Whether a valid message has every member of its schema and no other. */
   readonly isWhole: (message: JsonObject) => boolean;
 }
 
 /**
  * Writes the fields of a message as members of a JSON object, each with a comma before it: with every default, and without those
- * that stand in the head of each message. `undefined` when they are not just what its schema has.
+ * that are in the head of each message. `undefined` if the fields are not exactly those of the schema.
  */
 export type FieldsWriter = (fields: JsonObject, how: ValueWriting) => string | undefined;
 
-/** How a value is written, whatever it is. */
+/** Writes any value. */
 export interface ValueWriting {
-  /** `undefined` for what JSON cannot say. */
+  /** `undefined` for values that JSON cannot represent. */
   readonly valueText: (value: Json) => string | undefined;
   /** Whether a value is an object with members and nothing more. */
   readonly isPlain: (value: unknown) => value is JsonObject;
-  /** Whether a text can stand between quotes as it is. */
+  /** Whether a text needs no escapes in JSON. */
   readonly standsAsItIs: (text: string) => boolean;
 }

@@ -1,4 +1,4 @@
-/** One problem found in a message, as data. Wording for a wire is the dialect's. */
+/** One problem of a message, as data. The dialect words it. */
 export interface Issue {
   /** RFC 6901 pointer to the field. A missing field is named itself, not its parent. `''` is the whole message. */
   readonly pointer: string;
@@ -7,11 +7,11 @@ export interface Issue {
   readonly message: string;
   /** The nearest fix, when there is one. */
   readonly suggestion?: string;
-  /** Where in the text, for faults found before there is a message. */
+  /** The position in the text, for problems found before parsing. */
   readonly offset?: number;
 }
 
-/** What decoding gives: a value with the tolerances it took, or every problem found. Never an exception. */
+/** The result of decoding: a value with warnings, or all problems. Never an exception. */
 export type Outcome<T> =
   | { readonly ok: true; readonly value: T; readonly warnings: readonly Issue[] }
   | { readonly ok: false; readonly issues: readonly Issue[] };

@@ -1,6 +1,6 @@
 /**
- * Whether an HTTP answer may be another one later, to the same request: the request was too slow, too early (RFC 8470 §5.2) or
- * too much, or the server is at fault.
+ * Whether the same request may succeed later: it was too slow, too early (RFC 8470 §5.2) or
+ * too frequent, or the server failed.
  */
 export function isPassingStatus(status: number): boolean {
   return PASSING.has(status) || status >= 500;

@@ -1,6 +1,6 @@
 /**
- * The pattern of a schema as a regular expression. "So many of this class" is written out, one class for each: an engine
- * that counts takes twice as long, on ids and signatures that every message has.
+ * The pattern of a schema as a regular expression. Counted classes are expanded, one class for each repetition:
+ * V8 matches them faster.
  */
 export function pattern(source: string, flags = ''): RegExp {
   const written = source.replaceAll(COUNTED_CLASS, (counted, characters: string, count: string) =>
@@ -9,6 +9,6 @@ export function pattern(source: string, flags = ''): RegExp {
   return new RegExp(written, flags);
 }
 
-/** A class of characters without escapes, and how many of it. */
+/** A character class without escapes, with a count. */
 const COUNTED_CLASS = /(?<!\\)(\[[^\]\\]+\])\{(\d{1,4})\}/g;
 const MOST_WRITTEN_OUT = 128;

@@ -1,5 +1,5 @@
-// The only globals this package takes from its host beyond ECMAScript: web standards without effects that every
-// JavaScript runtime has. Declared here, narrowly, so that neither the DOM's nor Node's types come in with them.
+// The only globals beyond ECMAScript that this package uses: web standards without side effects that every
+// JavaScript runtime has. Declared here, so that neither the DOM's nor Node's types are included.
 
 interface Utf8Decoder {
   decode(bytes: Uint8Array): string;

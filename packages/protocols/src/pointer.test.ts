@@ -49,7 +49,7 @@ test('every value of a message is found by its own pointer', () => {
   );
 });
 
-test('what is not there is undefined, also below a string, null or nothing', () => {
+test('a missing value is undefined, including below a string or null', () => {
   const value = { a: 'text', b: null, c: [1] };
   for (const pointer of ['/x', '/a/0', '/a/length', '/b/x', '/c/1', '/c/01', '/c/-', '/x/y/z']) {
     expect(valueAt(value, pointer), pointer).toBeUndefined();

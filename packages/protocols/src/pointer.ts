@@ -20,7 +20,7 @@ export function valueAt(value: unknown, pointer: string): Json | undefined {
   let current = value;
   for (const segment of segmentsOf(pointer)) {
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, segment)) return undefined;
-    // The one own member of an array that is not an item.
+    // The only own member of an array that is not an item.
     if (segment === 'length' && Array.isArray(current)) return undefined;
     current = (current as Record<string, unknown>)[segment];
   }

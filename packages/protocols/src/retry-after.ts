@@ -1,12 +1,12 @@
-/** What a `Retry-After` field asks for: seconds, or a date (RFC 9110 §10.2.3). In milliseconds from now. */
+/** The pause of a `Retry-After` field: seconds, or a date (RFC 9110 §10.2.3). In milliseconds from now. */
 export function retryAfterMs(field: unknown, now: Date): number | undefined {
   if (typeof field !== 'string') return undefined;
-  // Any number of digits: a server that wants a very long pause must not be called again at once.
+  // Any number of digits: a very long pause must not become none.
   if (/^\d+$/.test(field)) return Math.min(Number(field), LONGEST_SECONDS) * 1000;
   // `Date.parse` alone would take "1.5" for a day in January.
   const at = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(field) ? Date.parse(field) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
 }
 
-/** What can still be counted in milliseconds. */
+/** The longest pause in milliseconds. */
 const LONGEST_SECONDS = 1e12;

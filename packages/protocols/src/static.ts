@@ -23,7 +23,7 @@ export type Static<Schema> = Schema extends { readonly const: infer Value }
                 : Json;
 
 /**
- * A schema that says less than its type: to inference it is "the constant T", as a value it is a plain schema.
+ * A schema with an explicit type: to inference it is "the constant T", as a value it is a plain schema.
  */
 export type Typed<T> = { readonly const: T };
 
@@ -61,5 +61,5 @@ type Intersection<Union> = (Union extends unknown ? (part: Union) => void : neve
   ? Whole
   : never;
 
-/** One object type instead of an intersection, so that editors show members and not how they were derived. */
+/** One object type instead of an intersection, so that editors show its members. */
 type Flat<T> = T extends object ? { [Key in keyof T]: T[Key] } : T;

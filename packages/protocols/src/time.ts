@@ -1,12 +1,12 @@
 /**
- * Strict RFC 3339 to epoch milliseconds; `undefined` when it is not one. `Date.parse` is no judge: it takes
+ * Strict RFC 3339 to epoch milliseconds; `undefined` if invalid. `Date.parse` is not strict: it accepts
  * February 30th, 24:00 and the string "9".
  */
 export function parseTimestamp(text: string): number | undefined {
   return isTimestamp(text) ? instantOf(text) : undefined;
 }
 
-/** The same of a text that is known to be one. */
+/** The same for a valid text. */
 export function instantOf(text: string): number {
   const day = daysSinceEpoch(digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2));
   const seconds = (digits(text, 11, 2) * 60 + digits(text, 14, 2)) * 60 + digits(text, 17, 2);
@@ -14,8 +14,8 @@ export function instantOf(text: string): number {
 }
 
 /**
- * What time it is by a clock that counts milliseconds. All who ask in the same one get the same object, which nobody may
- * change: to make one costs a tenth of what it takes to write a small message.
+ * The current time of a clock. Callers in the same millisecond share one object, which must not
+ * be changed.
  */
 export function timesOf(clock: () => number): () => Date {
   let last = new Date(Number.NaN);
@@ -26,7 +26,7 @@ export function timesOf(clock: () => number): () => Date {
   };
 }
 
-/** A time as RFC 3339 in UTC. Many are of the same millisecond, and writing one out costs as much as a small frame. */
+/** A time as RFC 3339 in UTC. The last text is reused for the same millisecond. */
 export function formatTimestamp(time: Date): string {
   const at = time.getTime();
   if (at !== formatted.at) formatted = { at, text: time.toISOString() };
@@ -36,7 +36,7 @@ export function formatTimestamp(time: Date): string {
 /** The last one. */
 let formatted = { at: Number.NaN, text: '' };
 
-/** Whether it is RFC 3339, without working out when: what a validator asks of every message. */
+/** Whether a text is RFC 3339, without computing the time. */
 export function isTimestamp(text: string): boolean {
   return TIMESTAMP.test(text) && hasItsDay(text);
 }
@@ -46,12 +46,12 @@ export function isUtcTimestamp(text: string): boolean {
   return UTC_IN_RANGE.test(text) && hasItsDay(text);
 }
 
-/** The form alone, as their schema says it. */
+/** The form, as in their schema. */
 export const UTC_TIMESTAMP = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d{3})?Z$';
 
-/** Whether the month has as many days. */
+/** Whether the month has this day. */
 function hasItsDay(text: string): boolean {
-  // Every month has its first 28, so nearly always two looks are enough.
+  // Every month has at least 28 days.
   const tens = text.charCodeAt(8);
   if (tens < TWO || (tens === TWO && text.charCodeAt(9) !== NINE)) return true;
   const day = digits(text, 8, 2);
@@ -95,7 +95,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Everything about a time but how long its month is. */
+/** All checks of a time except the length of its month. */
 const TIMESTAMP =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 

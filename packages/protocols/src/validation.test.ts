@@ -150,7 +150,7 @@ describe('an unknown field', () => {
       {
         pointer: '/requestId',
         code: 'unknown_field',
-        message: 'requestId is not a field here; expected request_id, method',
+        message: 'requestId is not a known field; expected request_id, method',
         suggestion: 'did you mean request_id?',
       },
     ]);
@@ -168,7 +168,7 @@ describe('an unknown field', () => {
     expect(problems(outer, { list: [{}, { methd: 1 }] })).toMatchObject([
       {
         pointer: '/list/1/methd',
-        message: 'methd is not a field here; expected request_id, method',
+        message: 'methd is not a known field; expected request_id, method',
         suggestion: 'did you mean method?',
       },
     ]);
@@ -176,7 +176,7 @@ describe('an unknown field', () => {
 
   test('where no field is allowed is reported as such', () => {
     expect(problems({ properties: {}, additionalProperties: false }, { a: 1 })[0]?.message).toBe(
-      'a is not a field here; expected none',
+      'a is not a known field; expected none',
     );
   });
 
@@ -190,7 +190,7 @@ describe('an unknown field', () => {
         params: { additionalProperty: 'a' },
       },
     ];
-    expect(issuesOf(validate, schema, { a: 1 })[0]?.message).toBe('a is not a field here');
+    expect(issuesOf(validate, schema, { a: 1 })[0]?.message).toBe('a is not a known field');
   });
 
   test('with an endless name, or a name every object has, makes a short message', () => {
@@ -292,7 +292,7 @@ function at(field: JsonSchema): JsonSchema {
   return { properties: { field } };
 }
 
-/** What a validator compiled as ours are finds in the value. */
+/** The problems that a validator, compiled like ours, finds in the value. */
 function problems(schema: JsonSchema, value: unknown): readonly Issue[] {
   const ajv = new Ajv({ allErrors: true, strict: false, formats: { ...formats } });
   return issuesOf(ajv.compile(schema) as Validator, schema, value);

@@ -5,7 +5,7 @@ import { pointerTo, segmentsOf, valueAt } from './pointer.ts';
 import type { JsonSchema } from './schema.ts';
 import { isTimestamp } from './time.ts';
 
-/** A validator compiled ahead of time from a schema. It leaves what it found in `errors`, as Ajv does. */
+/** A validator compiled ahead of time from a schema. It puts its findings into `errors`, as Ajv does. */
 export interface Validator {
   (value: unknown): boolean;
   errors?: readonly ValidatorError[] | null;
@@ -19,8 +19,8 @@ export interface ValidatorError {
 }
 
 /**
- * Every problem the schema finds in the value, worded; empty when it is valid. A message with more than a hundred is not
- * worth more words, and a caller must not make us find a million: the compiled validators stop collecting there too.
+ * Every problem that the schema finds in the value, worded; empty if it is valid. At most a hundred are
+ * reported, and the compiled validators stop collecting there too.
  */
 export function issuesOf(validate: Validator, schema: JsonSchema, value: unknown): readonly Issue[] {
   if (validate(value)) return NONE;
@@ -29,18 +29,18 @@ export function issuesOf(validate: Validator, schema: JsonSchema, value: unknown
   return errors.length < MOST_PROBLEMS ? issues : [...issues, MORE_PROBLEMS];
 }
 
-/** What a validator has just found, a hundred at most. Taken from it: it would keep them until it is next called. */
+/** Takes the latest findings of a validator, at most a hundred, so that it does not retain them. */
 export function errorsOf(validate: Validator): readonly ValidatorError[] {
   const errors = (validate.errors ?? []).slice(0, MOST_PROBLEMS).filter((error) => error !== undefined);
   validate.errors = null;
   return errors;
 }
 
-/** The errors in words. */
+/** The worded errors. */
 export function issuesFrom(errors: readonly ValidatorError[], schema: JsonSchema, value: unknown): Issue[] {
-  const telling = errors.filter((error) => !ENVELOPING.has(error.keyword));
-  // A schema that failed only by a keyword that merely wraps others still has to say something.
-  return (telling.length > 0 ? telling : errors.slice(0, 1)).map((error) => issueOf(error, schema, value));
+  const informative = errors.filter((error) => !ENVELOPING.has(error.keyword));
+  // A schema that failed only by a wrapping keyword still needs a message.
+  return (informative.length > 0 ? informative : errors.slice(0, 1)).map((error) => issueOf(error, schema, value));
 }
 
 function issueOf(error: ValidatorError, schema: JsonSchema, root: unknown): Issue {
@@ -68,7 +68,7 @@ const WORDING: Readonly<Record<string, (subject: Subject) => Issue>> = {
     return {
       pointer: pointerTo(pointer, name),
       code: 'unknown_field',
-      message: `${clip(name)} is not a field here${known === undefined ? '' : `; expected ${list(known)}`}`,
+      message: `${clip(name)} is not a known field${known === undefined ? '' : `; expected ${list(known)}`}`,
       suggestion: close === undefined ? `remove ${clip(name)}` : `did you mean ${close}?`,
     };
   },
@@ -88,7 +88,7 @@ const WORDING: Readonly<Record<string, (subject: Subject) => Issue>> = {
     issue(pointer, 'pattern', `must match ${String(error.params['pattern'])}`, value),
   format: ({ error, value, pointer }) => {
     const format = String(error.params['format']);
-    // One pass checked two rules; which of them failed is found out only now.
+    // One pass checked two rules; this finds the one that failed.
     if (format === UTC_DATE_TIME.together && isTimestamp(String(value))) {
       return issue(pointer, 'pattern', `must match ${UTC_DATE_TIME.pattern}`, value);
     }
@@ -142,27 +142,27 @@ function counted(
   return issue(pointer, code, `must have ${bound} ${plural(error.params['limit'], what)}`, count, String);
 }
 
-/** The field's own name, as a person would say it; the whole message has none. */
+/** The readable name of the field; the whole message has none. */
 function nameOf(pointer: string): string {
   const segments = segmentsOf(pointer);
-  // An item has no name of its own: the nearest name above it stands for it, as in `tags[2]`.
+  // An item has no name, so the nearest name above it is used, as in `tags[2]`.
   const named = segments.findLastIndex((segment) => !/^\d+$/.test(segment));
   const items = segments.slice(named + 1).map((index) => `[${index}]`);
   if (named === -1) return items.length === 0 ? 'the message' : `item ${items.join('')}`;
   return clip(segments[named] ?? '') + items.join('');
 }
 
-/** A value as a person can read it in one line. */
+/** A value, readable and on one line. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `an array of ${plural(value.length, 'item')}`;
   if (typeof value === 'object' && value !== null)
     return `an object with ${plural(Object.keys(value).length, 'member')}`;
-  // Of a long text only what can be shown is looked at.
+  // Only the visible part of a long text is processed.
   return clip(JSON.stringify(typeof value === 'string' ? value.slice(0, LONGEST_SHOWN + 1) : value));
 }
 
-/** A caller's text, short enough to repeat, and never half of a character. */
+/** A caller's text, shortened without splitting a character. */
 export function clip(text: string, longest = LONGEST_SHOWN): string {
   if (text.length <= longest) return text;
   return `${text.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
@@ -194,12 +194,12 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: 'an absolute URI such as https://agent.example/a2a',
 };
 
-/** Keywords whose failure only says that something below them failed. */
+/** Keywords that fail only because something below them failed. */
 const ENVELOPING: ReadonlySet<string> = new Set(['if', 'allOf', 'anyOf', 'oneOf']);
 const NONE: readonly Issue[] = [];
 const LONGEST_SHOWN = 80;
 
-/** The report about one message is bounded: a megabyte can hold a million problems. */
+/** The limit of reported problems. */
 export const MOST_PROBLEMS = 100;
 export const MORE_PROBLEMS: Issue = {
   pointer: '',

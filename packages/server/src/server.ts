@@ -36,7 +36,7 @@ import { type Reloaded, Reloading, type ReloadOptions } from './reload/reload.ts
 export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
-  /** The URL of the administration: the same, unless it has a listener of its own. */
+  /** The URL of the administration: the same, unless it has its own listener. */
   readonly adminUrl: string;
   readonly wire: WirePart;
   readonly mcp: McpPart;
@@ -165,7 +165,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const reloading = new Reloading(given.config, parts.reloadables, clock);
     return new Server({ engine, wire, mcp, messages, http, console, parts, reloading });
   } catch (error) {
-    await parts.stop(0).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
+    await parts.stop(0).catch((fault) => log.warn({ error: String(fault) }, 'a part of the server did not stop cleanly'));
     throw error;
   }
 }

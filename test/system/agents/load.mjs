@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Echoes `params.content`, a word a frame, `params.pause_ms` apart. `params.crash` names a moment of its own answer, and a
+ * Echoes `params.content`, a word a frame, `params.pause_ms` apart. `params.crash` names a moment of its answer, and a
  * life of the server: there it ends the server it runs in, or writes what makes the store's thread end it. Not in the next
  * life, where the same request arrives again: an idempotent agent may be called before the request is known to be a repeat.
  */

@@ -1,4 +1,4 @@
-// The Vercel AI SDK over its provider for OpenAI-compatible servers: whole, streamed, and with a tool of its own.
+// The Vercel AI SDK over its provider for OpenAI-compatible servers: whole, streamed, and with its own tool.
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, stepCountIs, streamText, tool } from 'ai';
 import { z } from 'zod';

@@ -10,7 +10,7 @@ export interface ForeignAgent {
   readonly cutAfter?: number;
 }
 
-/** Agents on the official JavaScript SDKs, in a process of their own. */
+/** Agents on the official JavaScript SDKs, in their own process. */
 export class ForeignAgents implements AsyncDisposable {
   readonly urls: readonly string[];
   readonly #child: ChildProcess;

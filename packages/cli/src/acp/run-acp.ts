@@ -18,7 +18,7 @@ export interface AcpFlags extends Omit<ConnectionOptions, 'json'> {
   readonly config?: string;
 }
 
-/** Serves its parent over ACP, with the agents of a server elsewhere or with a server of its own. */
+/** Serves its parent over ACP, with the agents of a server elsewhere or with its own server. */
 export function runAcp(options: AcpFlags & { json: boolean }, context: Context): Promise<ExitCode> {
   const { config, server, url, key, keyFile } = options;
   if (config === undefined) return forward(options, context);

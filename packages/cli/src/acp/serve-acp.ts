@@ -18,7 +18,7 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
   const send = (message: JsonObject) =>
     new Promise<void>((resolve) => {
       output.write(ndjsonLine(message), () => resolve());
-      // A program that reads slowly holds up what it is sent.
+      // Waits while the program reads slowly.
       if (output.writableLength <= MAX_UNSENT) resolve();
     });
   const ports = { clock: systemClock, ids: systemIds, log };
@@ -27,7 +27,7 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
   await new Promise<void>((resolve) => {
     input.on('data', (chunk: Uint8Array) => {
       for (const line of lines.push(chunk)) {
-        // Parsed at once: the bytes are gone with the next chunk.
+        // Parsed immediately: the next chunk overwrites the bytes.
         const json = line.ok ? parseJsonBytes(line.value) : line;
         const problem = json.ok ? '' : (json.issues[0]?.message ?? 'the line is not JSON');
         const answered = json.ok ? acp.receive(json.value) : acp.unreadable(problem);
@@ -39,6 +39,6 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
   await acp.close();
 }
 
-/** A prompt may hold images. */
+/** A prompt may contain images. */
 const LONGEST_LINE = 16 * 1024 * 1024;
 const MAX_UNSENT = 256 * 1024;

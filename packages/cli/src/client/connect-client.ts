@@ -43,7 +43,7 @@ export async function connectClient(
     if (json) context.terminal.out(`${JSON.stringify({ ...shown, written: false })}\n`);
     else
       context.terminal.note(
-        `Nothing was written. To make a key and write this: ${PROGRAM} client connect ${clientName} --write\n`,
+        `Nothing was written. To create a key and write these settings: ${PROGRAM} client connect ${clientName} --write\n`,
       );
     return 0;
   }
@@ -53,7 +53,7 @@ export async function connectClient(
       message: `${file} cannot be changed safely: it is not ${client.format.toUpperCase()} of the expected form`,
       fixes: [
         'add the settings above yourself',
-        `then make the key: ${PROGRAM} keys create --agent ${clientName} > ${keyFile}`,
+        `then create the key: ${PROGRAM} keys create --agent ${clientName} > ${keyFile}`,
       ],
     });
   }
@@ -66,7 +66,7 @@ export async function connectClient(
   else {
     context.terminal.note(`Wrote ${file}${backup === undefined ? '' : ` (as it was: ${backup})`} and ${keyFile}.\n`);
     context.terminal.note(
-      `Restart ${client.title}. To end its access: ${PROGRAM} keys list, then ${PROGRAM} keys revoke KEY\n`,
+      `Restart ${client.title}. To revoke its access: ${PROGRAM} keys list, then ${PROGRAM} keys revoke KEY\n`,
     );
   }
   return 0;
@@ -80,10 +80,10 @@ function show(
   change = settings,
 ): void {
   terminal.note(`${title}: ${file}\n`);
-  terminal.out(change === '' ? 'The settings are there already.\n' : change);
+  terminal.out(change === '' ? 'The settings are already in place.\n' : change);
 }
 
-/** This very program, by its whole path: what a client starts has another PATH than a shell. */
+/** This program by its absolute path, because clients start programs with another PATH than a shell. */
 function startedCommand(name: string, url: string, keyFile: string): StartedCommand {
   const program = process.argv[1] ?? 'dragoman';
   return { name, command: process.execPath, args: [program, 'mcp', '--server', url, '--key-file', keyFile] };
@@ -96,7 +96,7 @@ interface KeyOptions {
   readonly options: ConnectFlags;
 }
 
-/** A caller of its own for each client, so that its requests can be distinguished and its key revoked alone. */
+/** A separate caller for each client, so that its requests can be distinguished and its key revoked alone. */
 async function makeKey(
   connection: ServerConnection,
   { clientName, keyFile, client, options }: KeyOptions,
@@ -145,8 +145,8 @@ function unknownClient(name: string): never {
   const known = Object.keys(KNOWN_CLIENTS);
   fail({
     code: 'usage',
-    message: `there are no settings for ${JSON.stringify(name)} here; known: ${known.join(', ')}`,
-    fixes: [`for any other client, have it start: ${PROGRAM} mcp --server URL --key-file FILE`],
+    message: `unknown client ${JSON.stringify(name)}; known clients: ${known.join(', ')}`,
+    fixes: [`for any other client, configure this command: ${PROGRAM} mcp --server URL --key-file FILE`],
     exitCode: 2,
   });
 }

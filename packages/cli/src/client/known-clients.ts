@@ -4,7 +4,7 @@ import type { Surroundings } from '../surroundings.ts';
 
 /** The command that a client starts. */
 export interface StartedCommand {
-  /** What the client calls the server. */
+  /** The client's name for the server. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];

@@ -19,7 +19,7 @@ export function acceptCardCommand(context: Context): Command {
         noSuchName(error, {
           isIt: (refused) => refused.is('not_found'),
           name: agentId,
-          message: `no card of ${JSON.stringify(agentId)} is held`,
+          message: `no changed card of ${JSON.stringify(agentId)} waits for approval`,
           known: async () => [...(await agents.heldCards()).held],
           list: `${PROGRAM} agents list`,
         }),

@@ -52,7 +52,7 @@ async function signingWith(pem: string, file: string): Promise<NonNullable<Agent
   if (key !== undefined) return (bytes) => signedBy(key, bytes);
   fail({
     code: 'no_key',
-    message: `${file} is no private key in PEM, of Ed25519, ECDSA P-256 or RSA`,
+    message: `${file} is not a PEM private key (Ed25519, ECDSA P-256 or RSA)`,
     fixes: [`make one with: ${PROGRAM} agents keygen`],
   });
 }

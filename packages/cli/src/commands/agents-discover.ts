@@ -13,7 +13,7 @@ export function discoverCommand(context: Context): Command {
   })
     .option('--capability <name>', 'a capability the agent must have')
     .option('--name <part>', 'text to find in its name')
-    .option('--limit <number>', 'the most agents to return (default: 10)', integer({ from: 1, to: 100 }));
+    .option('--limit <number>', 'maximum number of agents to return (default: 10)', integer({ from: 1, to: 100 }));
   withConnectionOptions(command, 'agent');
   type Options = ConnectionOptions & { capability?: string; name?: string; limit?: number };
   return runs<Options>(command, context, async ({ capability, name, limit, ...options }) => {

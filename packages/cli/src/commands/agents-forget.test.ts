@@ -4,7 +4,7 @@ import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { temporaryFolder } from '../../test-support/temporary-folder.ts';
 import { main } from '../main.ts';
 
-test('what is recorded of an agent is forgotten, all of it or one request', async () => {
+test('the records of an agent are deleted, all of them or one request', async () => {
   const folder = temporaryFolder();
   const admin = 'dgm_brought_along_by_the_operator';
   const options = { folder, clock: systemClock, ids: systemIds, log: jsonLog('silent'), adminKey: admin };

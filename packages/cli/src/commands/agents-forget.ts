@@ -8,7 +8,7 @@ interface ForgetOptions extends ConnectionOptions {
   readonly request?: string;
 }
 
-/** What is recorded in the name of an agent, taken out for good. */
+/** Deletes all records of an agent. */
 export function forgetCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents forget',
@@ -31,7 +31,7 @@ export function forgetCommand(context: Context): Command {
     const answer = await talking(connection, 'admin', () => agents.forget(agentId));
     terminal.out(json ? `${JSON.stringify(answer)}\n` : `forgot ${counted(answer)} of ${agentId}\n`);
     if (answer.under_way === 0) return 0;
-    terminal.note(`${answer.under_way} under way were left as they are\n  → run it again when they have ended\n`);
+    terminal.note(`${answer.under_way} are still running and were not deleted\n  → run it again when they have ended\n`);
     return 1;
   });
 }
@@ -39,6 +39,6 @@ export function forgetCommand(context: Context): Command {
 function counted({ forgotten }: Forgotten): string {
   const counts = Object.entries(forgotten).filter(([, count]) => count !== 0);
   return (
-    counts.map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`).join(', ') || 'nothing: nothing was kept'
+    counts.map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`).join(', ') || 'nothing: there were no records'
   );
 }

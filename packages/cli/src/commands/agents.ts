@@ -107,7 +107,7 @@ function addCommand(context: Context): Command {
       terminal.note(`added ${agent.agent_id}; its key, shown only once:\n`);
       terminal.out(`${agent.api_key}\n`);
       if (agent.webhook_secret !== undefined) {
-        terminal.note(`what its callbacks are signed with, shown only once: ${agent.webhook_secret}\n`);
+        terminal.note(`the secret that signs its callbacks, shown only once: ${agent.webhook_secret}\n`);
       }
     }
     return 0;

@@ -73,7 +73,7 @@ paths:
   expect(await run('add', 'sky', '--endpoint', 'FETCH /x')).toMatchObject({ code: 2 });
   expect(await run('add', 'sky', '--openapi', 'other.yaml')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('is no OpenAPI document'),
+    stderr: expect.stringContaining('is not an OpenAPI document'),
   });
   expect(await run('add', 'sky', '--openapi', 'relative.yaml')).toMatchObject({
     code: 1,

@@ -109,7 +109,7 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
   if (!document.ok)
     fail({ code: 'not_yaml', message: `${openapi} is not valid JSON or YAML`, issues: document.issues });
   const read = apiFromOpenApi(document.value);
-  if (!read.ok) fail({ code: 'not_openapi', message: `${openapi} is no OpenAPI document`, issues: read.issues });
+  if (!read.ok) fail({ code: 'not_openapi', message: `${openapi} is not an OpenAPI document`, issues: read.issues });
   return { api: { ...read.value, ...given }, warnings: read.warnings.map(({ message }) => message) };
 }
 
@@ -126,7 +126,7 @@ function endpointOf(text: string): NonNullable<ApiInput['endpoints']>[number] {
   if (method !== undefined) return { method, path, ...(description !== '' && { description }) };
   fail({
     code: 'usage',
-    message: `an endpoint is METHOD /path and what it does, with ${API_METHODS.join(', ')}; got ${JSON.stringify(text)}`,
+    message: `an endpoint must be METHOD /path and a description, METHOD one of ${API_METHODS.join(', ')}; got ${JSON.stringify(text)}`,
     fixes: ['--endpoint "GET /orders Lists the orders."'],
     exitCode: 2,
   });

@@ -40,7 +40,7 @@ describe.each(DIALECT_NAMES)('the conformance data of %s', (dialect) => {
     }
   });
 
-  test('what is rejected is not, for exactly the reasons it names', async () => {
+  test('an invalid message is rejected for exactly the expected reasons', async () => {
     for (const fixture of fixtures(dialect, 'reject')) {
       const { code, verdict } = await check(JSON.stringify(fixture.input), flags(fixture), fixture.now);
       const found = verdict.issues.map(({ pointer, code }: { pointer: string; code: string }) => ({ pointer, code }));

@@ -21,7 +21,7 @@ export function checkCommand(context: Context): Command {
   })
     .argument('<file>', 'the message, or a workflow as JSON lines; - reads it from stdin')
     .option('--dialect <name>', `${DIALECT_NAMES.join(', ')} (default: recognized by its shape)`)
-    .option('--lenient', 'accept what can be understood, and warn');
+    .option('--lenient', 'accept minor errors, with warnings');
   return runs<CheckOptions>(command, context, (options, [file = '']) => check(file, options, context));
 }
 

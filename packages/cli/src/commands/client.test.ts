@@ -48,7 +48,7 @@ test('without --write the settings are shown, and nothing is made', async () => 
 });
 
 describe.each(Object.keys(KNOWN_CLIENTS))('%s', (name) => {
-  test('gets a key of its own and settings beside what it had, with a backup', async () => {
+  test('gets its own key and settings beside what it had, with a backup', async () => {
     const { server, run, place } = await served();
     await using _ = server;
     const client = KNOWN_CLIENTS[name];
@@ -91,7 +91,7 @@ test('the change is shown before it is written, and comments and trailing commas
     text.replace('  /* none */\n', `  /* none */\n${added.map((line) => `${line.slice(2)}\n`).join('')}`),
   );
   const again = await run('zed', '--write');
-  expect([again.stdout, readFileSync(file, 'utf8')]).toEqual(['The settings are there already.\n', after]);
+  expect([again.stdout, readFileSync(file, 'utf8')]).toEqual(['The settings are already in place.\n', after]);
 });
 
 test('settings of another form are left alone', async () => {

@@ -48,10 +48,10 @@ test('a message that cannot be converted is refused with every reason', async ()
   const { code, notes } = await convert(MAIL, '--from', 'e2a', '--to', 'a2a-messages');
   expect(code).toBe(1);
   expect(notes).toContain('error: the message cannot be converted to another dialect\n');
-  const told = await convert(answer, '--from', 'e2a', '--to', 'a2a-mailbox', '--json');
-  expect(told.code).toBe(1);
-  expect(JSON.parse(told.out)).toMatchObject({ result: null, losses: [], warnings: [] });
-  expect(JSON.parse(told.out).issues.length).toBeGreaterThan(0);
+  const output = await convert(answer, '--from', 'e2a', '--to', 'a2a-mailbox', '--json');
+  expect(output.code).toBe(1);
+  expect(JSON.parse(output.out)).toMatchObject({ result: null, losses: [], warnings: [] });
+  expect(JSON.parse(output.out).issues.length).toBeGreaterThan(0);
 });
 
 test('an unknown dialect is not understood; the nearest is named', async () => {

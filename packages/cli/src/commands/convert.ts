@@ -28,7 +28,7 @@ export function convertCommand(context: Context): Command {
     .argument('<file>', 'the message; - reads it from stdin')
     .option('--from <dialect>', `${DIALECT_NAMES.join(', ')} (default: recognized by its shape)`)
     .requiredOption('--to <dialect>', 'the target dialect')
-    .option('--lenient', 'accept what can be understood, and warn');
+    .option('--lenient', 'accept minor errors, with warnings');
   return runs<ConvertOptions>(command, context, (options, [file = '']) => convertFile(file, options, context));
 }
 

@@ -41,7 +41,7 @@ function createCommand(context: Context): Command {
     .option('--admin', 'create an admin key')
     .option(
       '--expires <time>',
-      'how long it is valid, such as 12h or 30d (default: until it is revoked)',
+      'how long it is valid, such as 12h or 30d (default: without limit)',
       duration({ fromMs: 1000, toMs: TEN_YEARS_MS }),
     )
     .option('--description <text>', 'what it is for');

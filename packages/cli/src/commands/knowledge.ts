@@ -80,7 +80,7 @@ function addCommand(context: Context): Command {
 async function documentIn(file: string, context: Context): Promise<KnowledgeDocument> {
   const text = await readText(file, context);
   const title = /^#\s+(.+?)\s*$/m.exec(text)?.[1]?.slice(0, LONGEST_TITLE);
-  // An id stands in paths: what a file may be called and an id may not is written with dashes.
+  // Ids are used in paths: other characters of file names become dashes.
   const id = basename(file, extname(file)).replaceAll(/[^a-zA-Z0-9_.-]/g, '-');
   return { id, text, ...(title !== undefined && { title }) };
 }

@@ -33,10 +33,10 @@ export function listenCommand(context: Context): Command {
 /** 32 bytes. Checked at the start: with another key every callback would be refused. */
 function publicKey(text: string): string {
   if (/^whpk_[A-Za-z0-9+/]{43}=$/.test(text)) return text;
-  throw new InvalidArgumentError('Give whpk_ and base64, as GET /agent of the server shows it.');
+  throw new InvalidArgumentError('It must be whpk_ and base64, as shown by GET /agent of the server.');
 }
 
 function secret(text: string): string {
   if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text)) return text;
-  throw new InvalidArgumentError('Give whsec_ and base64, as it was shown when the agent was made.');
+  throw new InvalidArgumentError('It must be whsec_ and base64, as shown when the agent was created.');
 }

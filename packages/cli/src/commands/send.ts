@@ -35,7 +35,7 @@ export function sendCommand(context: Context): Command {
       nonEmptyName,
     )
     .addOption(
-      new Option('--priority <priority>', 'its priority if it has to wait')
+      new Option('--priority <priority>', 'its priority in the queue of the agent')
         .choices(PRIORITIES)
         .default(undefined, 'normal'),
     )

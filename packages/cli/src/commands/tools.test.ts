@@ -71,7 +71,7 @@ test('a tool that is not there is answered with the nearest, and with how to see
 test('a tool that is not held is answered with those that are', async () => {
   const { server, run } = await started();
   await using _ = server;
-  expect((await run('accept', 'odd__ecko')).stderr).toContain('none is: no tool has changed since it was first seen');
+  expect((await run('accept', 'odd__ecko')).stderr).toContain('no tool has changed since it was first seen');
   await run('call', 'odd__change');
   await expect.poll(async () => (await run('accept', 'odd__ecko')).stderr).toContain('held: odd__echo');
   expect((await run('accept', 'odd__ecko')).stderr).toContain('did you mean odd__echo?');

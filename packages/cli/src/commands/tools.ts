@@ -70,7 +70,7 @@ function callCommand(context: Context): Command {
     .option('--args <json>', 'its arguments, a JSON object; - reads them from stdin (default: {})')
     .option(
       '--timeout <time>',
-      'the longest it may take: seconds, or a time such as 500ms or 5m (default: 30)',
+      'the timeout: seconds, or a time such as 500ms or 5m (default: 30)',
       duration({ fromMs: 1, toMs: TEN_MINUTES_MS }),
     );
   withToolsOptions(command);
@@ -112,7 +112,7 @@ function acceptCommand(context: Context): Command {
   withConnectionOptions(command, 'admin');
   command.option(
     '--config <file>',
-    `accept it without a server, for \`${PROGRAM} wire\` with this configuration and the same --data`,
+    `accept it locally, for \`${PROGRAM} wire\` with this configuration and the same --data`,
   );
   return runs<ToolsOptions>(command, context, async (options, [name = '']) => {
     const accepted = await (options.config === undefined
@@ -139,7 +139,7 @@ async function acceptOnServer(name: string, options: ToolsOptions, context: Cont
   );
 }
 
-/** What a host with this folder will find when it is started. */
+/** The changed tools that a host with this folder has recorded. */
 async function acceptInFolder(
   name: string,
   config: string,
@@ -147,8 +147,8 @@ async function acceptInFolder(
   context: Context,
 ): Promise<Accepted> {
   if (data === undefined) {
-    const message = 'with --config, --data must be the folder of the host; got none';
-    fail({ code: 'usage', message, fixes: [`give the one that ${PROGRAM} wire is given`], exitCode: 2 });
+    const message = '--config requires --data, the data folder of the host; got none';
+    fail({ code: 'usage', message, fixes: [`use the --data of ${PROGRAM} wire`], exitCode: 2 });
   }
   const { withLocalHost } = await import('../wire/local-host.ts');
   return withLocalHost({ config, data }, context, async ({ wire: { servers } }) => {
@@ -164,9 +164,9 @@ async function acceptInFolder(
 function whyNone(options: ToolsOptions, context: Context): string {
   if (isHere(options, context)) {
     const { config = DEFAULT_CONFIG } = options;
-    return `none: ${config} has no tool that could be listed now; --url URL lists those of a server`;
+    return `none: no tool of ${config} is available; --url URL lists the tools of a server`;
   }
-  return 'none: permissions.tools of its agent names those a key may use, "*" for all; --deferred lists deferred ones too';
+  return 'none: a key may use the tools in permissions.tools of its agent ("*" for all); --deferred includes deferred tools';
 }
 
 /** The host has named the nearest, if one is near. */
@@ -190,9 +190,9 @@ function flag(name: string, value: string | undefined): string {
 /** Held tools are in no list of tools, so that they are named here. */
 function notHeld(name: string, held: readonly string[]): never {
   const close = nearest(name, held);
-  const all = held.length === 0 ? 'none is: no tool has changed since it was first seen' : `held: ${held.join(', ')}`;
+  const all = held.length === 0 ? 'no tool has changed since it was first seen' : `held: ${held.join(', ')}`;
   const fixes = [...(close === undefined ? [] : [`did you mean ${close}?`]), visible(all)];
-  fail({ code: 'not_found', message: `no tool named ${name} is held`, fixes });
+  fail({ code: 'not_found', message: `no changed tool named ${name} waits for approval`, fixes });
 }
 
 function withToolsOptions(command: Command): void {

@@ -39,7 +39,7 @@ function setCommand(context: Context): Command {
     ],
   })
     .argument('<id>', 'its name in requests')
-    // A secret among the arguments could be read by everybody on the machine.
+    // Other users of the machine could read a secret among the arguments.
     .argument('[value]', '- reads it from stdin (default: ask on a terminal, else read stdin)')
     .addOption(
       new Option(
@@ -82,7 +82,7 @@ function setCommand(context: Context): Command {
   });
 }
 
-/** Typed unseen where somebody sits at the keyboard, else what comes on stdin. */
+/** Typed without echo on a terminal, otherwise read from stdin. */
 async function valueFor(id: string, context: Context): Promise<string> {
   const { askHidden } = context.terminal;
   if (askHidden === undefined) return readText('-', context);
@@ -94,7 +94,7 @@ async function valueFor(id: string, context: Context): Promise<string> {
 function valueAmongArguments(id: string): never {
   fail({
     code: 'usage',
-    message: 'a secret is read from stdin, not from the arguments: those are seen by everybody on this machine',
+    message: 'a secret is read from stdin, not from the arguments: other users of this machine can see arguments',
     fixes: [`printf %s "$SECRET" | ${PROGRAM} vault set ${id} --host HOST`],
     exitCode: 2,
   });
@@ -162,7 +162,7 @@ function rotateCommand(context: Context): Command {
     const key = given === undefined ? undefined : await readText('-', context);
     const connection = await connect(options, context, 'admin');
     const answer = await talking(connection, 'admin', () => connection.client.admin.credentials.rotate(key));
-    context.terminal.out(options.json ? `${JSON.stringify(answer)}\n` : 'every secret is sealed with the new key\n');
+    context.terminal.out(options.json ? `${JSON.stringify(answer)}\n` : 'every secret is encrypted with the new key\n');
     return 0;
   });
 }

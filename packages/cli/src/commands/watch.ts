@@ -53,7 +53,7 @@ async function watch(
         last = frame.sequence;
         printer.frame(frame);
       }
-      if (last === after && !json) terminal.note(`nothing comes after frame ${after}\n`);
+      if (last === after && !json) terminal.note(`there are no frames after ${after}\n`);
       return exitCodeOf(await answer.final());
     } catch (error) {
       if (over.signal.aborted) fail(noSuchFrame(requestId, after));

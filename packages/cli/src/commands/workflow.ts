@@ -63,7 +63,7 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
       )
       .option(
         '--timeout <time>',
-        'the longest it may take: seconds, or a time such as 500ms or 5m (default: 30)',
+        'the timeout: seconds, or a time such as 500ms or 5m (default: 30)',
         duration({ fromMs: 1, toMs: A_DAY_MS }),
       )
       .option('--keep-id', "keep the workflow's own execution id; running it again returns the stored result");
@@ -77,7 +77,7 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
   });
 }
 
-/** The server that was named, or one of our own for as long as the command takes. */
+/** The named server, or a temporary one in this process. */
 async function serverFor(options: WorkflowFlags, context: Context): Promise<ServerConnection & AsyncDisposable> {
   if (isHere(options, context)) {
     // Loaded on use: only this command needs a server.
@@ -92,5 +92,5 @@ const ACTIONS: Readonly<Record<string, { readonly summary: string; readonly act:
   plan: { summary: 'show what a workflow would do, without running it', act: 'planWorkflowFile' },
   run: { summary: 'run a workflow and show each operation; Ctrl-C cancels it', act: 'runWorkflowFile' },
 };
-// Written out: to load the protocol for it would cost every command.
+// Repeated here, so that commands need not load the protocol.
 const LEVELS = ['strict', 'moderate', 'lenient'] as const satisfies readonly Level[];

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The demo's own API: users, orders behind a key, something slow and something that fails now and then. No network needed. */
+/** The demo API: users, orders behind a key, something slow and something that fails now and then. No network needed. */
 export class DemoApi implements AsyncDisposable {
   readonly #server: Server;
   readonly #key: string;
@@ -52,7 +52,7 @@ export class DemoApi implements AsyncDisposable {
       // Two failures, then a success: a retry gets through.
       return this.#flaky % 3 === 0 ? { status: 200, json: { luck: 'good' } } : { status: 503, json: { luck: 'bad' } };
     }
-    if (name.endsWith(' /orders') && !hasKey) return { status: 401, json: { message: 'who are you?' } };
+    if (name.endsWith(' /orders') && !hasKey) return { status: 401, json: { message: 'Authentication required.' } };
     if (name === 'GET /orders') return { status: 200, json: ORDERS };
     if (name === 'POST /orders') return { status: 201, json: { id: 1004, accepted: true } };
     return { status: 404, json: { message: `there is no ${name} here` } };
@@ -63,7 +63,7 @@ function send(response: ServerResponse, status: number, json: unknown): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(json));
 }
 
-/** What it has, for the catalogue of APIs. */
+/** Its definition, for the list of APIs. */
 export const DEMO_ENDPOINTS = [
   { method: 'GET', path: '/users', description: 'Everybody, with points and status.' },
   { method: 'GET', path: '/orders', description: 'All orders; needs the credential demo-orders as X-API-Key.' },

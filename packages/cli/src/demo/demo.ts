@@ -12,7 +12,7 @@ import { DEMO_ENDPOINTS, DemoApi } from './api.ts';
 import { DemoModel } from './model.ts';
 import { DEMO_CREDENTIAL, demoWorkflows } from './workflows.ts';
 
-/** What the demo adds to a server: agents, a model, a tool, an API with its credential, workflows, and keys to use it all. */
+/** The parts that the demo adds to a server: agents, a model, a tool, an API with its credential, workflows, and keys to use it all. */
 export class Demo implements AsyncDisposable {
   /** The given ones with the demo. */
   readonly settings: ServeSettings;
@@ -143,7 +143,7 @@ function demoAgents(data: string, model: DemoModel): NonNullable<Config['agents'
       // As this process was started: from source it needs the same loader. Only one process can have the inspector.
       args: [...process.execArgv.filter((flag) => !flag.startsWith('--inspect')), demoFile('guide'), data],
       name: 'Guide',
-      description: 'a program of its own that calls a tool over the wire and runs a workflow',
+      description: 'a separate program that calls a tool over the wire and runs a workflow',
       skills: ['guiding'],
     },
     helper: {

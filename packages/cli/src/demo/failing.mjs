@@ -1,4 +1,4 @@
-/** Begins well and fails half-way, with an error code of its own. */
+/** Begins well and fails half-way, with its own error code. */
 export default async function* failing() {
   yield 'So far, ';
   yield 'so good. ';

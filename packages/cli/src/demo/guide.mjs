@@ -1,4 +1,4 @@
-// An agent that is a program of its own: it reads envelopes from its standard input, one a line, and answers in frames. For
+// An agent that is a separate program: it reads envelopes from its standard input, one a line, and answers in frames. For
 // its work it turns to the server that started it: it calls a tool over the A2E wire, and has a workflow run.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ async function answer(envelope) {
     };
     await send({ response_kind: 'e2a.complete', status: 'succeeded', is_final: true, body: { result } });
   } catch (error) {
-    const body = { code: 'DEMO.LOST', message: `The guide lost its way: ${error.message}` };
+    const body = { code: 'DEMO.LOST', message: `The guide failed: ${error.message}` };
     await send({ response_kind: 'e2a.error', status: 'failed', is_final: true, body });
   }
 }

@@ -20,7 +20,7 @@ export class DemoModel implements AsyncDisposable {
     return model;
   }
 
-  /** What an OpenAI client takes as its base URL. */
+  /** The base URL for an OpenAI client. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
   }

@@ -7,7 +7,7 @@ test('an agent in mailbox.anonymous that does not exist is found, with the neare
     {
       check: 'anonymous',
       ok: false,
-      message: 'mailbox.anonymous names "helpdsk", which is not among agents',
+      message: 'mailbox.anonymous names "helpdsk", which is not defined under agents',
       fix: 'did you mean helpdesk?',
     },
   ]);

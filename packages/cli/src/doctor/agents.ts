@@ -50,7 +50,7 @@ function checkAnonymousAgents(
     const close = nearest(name, ids);
     const fix =
       close === undefined ? `add it under agents, or: ${PROGRAM} agents add ${name}` : `did you mean ${close}?`;
-    return broken('anonymous', `mailbox.anonymous names ${JSON.stringify(name)}, which is not among agents`, fix);
+    return broken('anonymous', `mailbox.anonymous names ${JSON.stringify(name)}, which is not defined under agents`, fix);
   });
 }
 
@@ -59,7 +59,7 @@ function checkDefaultAgent(name: string | undefined, ids: readonly string[]): Do
   if (name === undefined || ids.includes(name)) return [];
   const close = nearest(name, ids);
   const fix = close === undefined ? `add it under agents, or: ${PROGRAM} agents add ${name}` : `did you mean ${close}?`;
-  return [broken('default_agent', `default_agent names ${JSON.stringify(name)}, which is not among agents`, fix)];
+  return [broken('default_agent', `default_agent names ${JSON.stringify(name)}, which is not defined under agents`, fix)];
 }
 
 /** Whether the agents that answer tools are among those there are. */
@@ -73,7 +73,7 @@ function checkToolAgents(tools: Config['tools'], ids: readonly string[]): Doctor
     return [
       broken(
         `tool ${name}`,
-        `the tool ${name} is answered by ${JSON.stringify(agent)}, which is not among agents`,
+        `the tool ${name} is answered by ${JSON.stringify(agent)}, which is not defined under agents`,
         fix,
       ),
     ];
@@ -104,7 +104,7 @@ async function troubleWith(
   // One that dials in has no address of its own.
   if (driver === 'e2a-ws' && url === undefined) return undefined;
   if (url === undefined || !URL.canParse(url)) {
-    const what = `url must be where it listens; got ${JSON.stringify(url ?? null)}`;
+    const what = `url must be the URL where it listens; got ${JSON.stringify(url ?? null)}`;
     return { what, fix: 'set its url', member: 'url' };
   }
   return (await answers(new URL(url)))

@@ -41,7 +41,7 @@ async function checkStore(
     if (holder?.url !== undefined) return sound(check, `${folder} is in use by process ${holder.pid} at ${holder.url}`);
     if (serverRuns) return sound(check, `${folder} is in use by the server`);
     const who = holder === undefined ? 'another process' : `process ${holder.pid}`;
-    return broken(check, `${folder} is in use by ${who}`, 'stop it, or find where it listens in its own output');
+    return broken(check, `${folder} is in use by ${who}`, 'stop it, or find its URL in its output');
   }
 }
 
@@ -74,10 +74,10 @@ async function examineStore(
 function checkPlaceFor(folder: string): DoctorFinding {
   let above = dirname(folder);
   while (!existsSync(above) && dirname(above) !== above) above = dirname(above);
-  if (isWritable(above)) return sound('data', `${folder} does not exist yet; the first start makes it`);
+  if (isWritable(above)) return sound('data', `${folder} does not exist yet; the first start creates it`);
   return broken(
     'data',
-    `${folder} cannot be made: ${above} cannot be written by this user`,
+    `${folder} cannot be created: ${above} cannot be written by this user`,
     'choose another with --data',
   );
 }
@@ -102,4 +102,4 @@ const FIXES: Readonly<Record<string, string>> = {
 
 const MOST_SHOWN = 5;
 const DAMAGED =
-  'restore a backup, or put damaged keys, agents and APIs again; damaged requests are ended and answer store_damaged';
+  'restore a backup, or create damaged keys, agents and APIs again; damaged requests end with store_damaged';

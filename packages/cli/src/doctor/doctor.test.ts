@@ -14,7 +14,7 @@ afterEach(() => {
   for (const server of open.splice(0)) server.close();
 });
 
-/** Somebody else on a port of this machine. */
+/** Another program on a port of this machine. */
 async function occupyPort(): Promise<number> {
   const server = createServer((socket) => socket.end('no web server\r\n'));
   open.push(server);
@@ -174,7 +174,7 @@ describe('the doctor reports a refused start in the same words', () => {
     expect(find('mcp ends').message).toContain('it wrote: Error: no luck');
     expect(find('mcp fine')).toMatchObject({ ok: true, message: 'is there, with 1 tool' });
     expect(find('mcp narrow').fix).toMatch(/^did you mean say\? Correct mcp_servers\.narrow in .*own\.yaml$/);
-    expect(find('tool ask').message).toBe('the tool ask is answered by "desk", which is not among agents');
+    expect(find('tool ask').message).toBe('the tool ask is answered by "desk", which is not defined under agents');
   });
 });
 
@@ -212,7 +212,7 @@ test('the other ports of the configuration are looked at, too', async () => {
   const { code, find } = await examine([], { folder });
   expect(code).toBe(1);
   expect(find('wire port').message).toContain(`port ${port} on 127.0.0.1 is taken by another program`);
-  expect(find('wire port').fix).toBe('set wire.port in the configuration to another one, or to 0 for any');
+  expect(find('wire port').fix).toBe('set wire.port in the configuration to another port, or to 0 for any free port');
   expect(find('messages port')).toBeUndefined();
 });
 

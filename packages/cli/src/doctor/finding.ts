@@ -1,10 +1,10 @@
-/** What the doctor found out about one thing. */
+/** One finding of the doctor. */
 export interface DoctorFinding {
-  /** The thing: one word or two. */
+  /** The checked thing, one or two words. */
   readonly check: string;
   readonly ok: boolean;
   readonly message: string;
-  /** What fixes it; a command where there is one. */
+  /** The fix, if possible a command. */
   readonly fix?: string;
 }
 

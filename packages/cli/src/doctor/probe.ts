@@ -40,5 +40,5 @@ async function probed({ engine }: Pick<Server, 'engine'>, id: string, millisecon
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const QUESTION = 'Hello. This is a test of the connection; a short answer is enough.';
-const FIX = 'run the agent by itself, or look at what it writes: dragoman serve --log-level debug';
+const FIX = 'run the agent alone, or read its output: dragoman serve --log-level debug';
 const PATIENCE_MS = 30_000;

@@ -8,7 +8,7 @@ import { type HolderHealth, portHolder } from '../serve/port-holder.ts';
 import { OTHER_PORTS } from '../serve/start-trouble.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 
-/** The place a server is looked for. */
+/** The address of the server. */
 export interface ServerPlace {
   readonly url: string;
   /** Whether the user named a server, or this is only where one would start. */
@@ -42,13 +42,13 @@ export async function checkOtherPorts({ host = DEFAULT_HOST, ...config }: Config
     const port = config[member]?.port ?? 0;
     if (port === 0 || (await canListen(host, port))) return [];
     const { who } = await portHolder({ host, port });
-    const fix = `set ${member}.port in the configuration to another one, or to 0 for any`;
+    const fix = `set ${member}.port in the configuration to another port, or to 0 for any free port`;
     return [broken(`${member} port`, `port ${port} on ${host} is taken by ${who}`, fix)];
   });
   return (await Promise.all(findings)).flat();
 }
 
-/** Whether a key opens. Asking after a request that cannot exist costs nothing and changes nothing. */
+/** Whether a key is valid, tested by asking for a request that cannot exist. */
 export async function checkKey({ url, key, source, role }: KeyToTry): Promise<DoctorFinding> {
   const check = role === 'admin' ? 'admin key' : 'key';
   try {
@@ -62,16 +62,16 @@ export async function checkKey({ url, key, source, role }: KeyToTry): Promise<Do
       return role === 'admin'
         ? broken(
             check,
-            `the one from ${source} is not an admin key`,
-            'give the one the server showed on its first start',
+            `the key from ${source} is not an admin key`,
+            'use the key that the server showed on its first start',
           )
-        : broken(check, `the one from ${source} is not an agent's key`, remedyFor(role));
+        : broken(check, `the key from ${source} is not an agent's key`, remedyFor(role));
     }
     const why =
       error instanceof DragomanError && error.is('unauthenticated')
         ? 'is unknown or revoked'
         : `does not open: ${error instanceof Error ? error.message : error}`;
-    return broken(check, `the one from ${source} ${why}`, remedyFor(role));
+    return broken(check, `the key from ${source} ${why}`, remedyFor(role));
   }
 }
 

@@ -8,7 +8,7 @@ import { broken, type DoctorFinding, sound } from './finding.ts';
 import { probeAgents } from './probe.ts';
 
 /**
- * What a start finds wrong with a configuration: it is started as `serve` does, and stopped, with a store of its own and no port.
+ * The problems of a configuration that only a start finds: it is started as `serve` does, and stopped, with its own store and no port.
  * Files are loaded and the programs of MCP servers run for that, as `tools list --config` does.
  */
 export async function checkStart(
@@ -23,7 +23,7 @@ export async function checkStart(
       const { servers } = server.wire;
       await servers.ready;
       return [
-        sound('start', 'everything it names can be opened'),
+        sound('start', 'every file, agent and tool in it can be opened'),
         ...checkServers(servers, log, configPath),
         ...(probe ? await probeAgents(server, config.agents ?? {}) : []),
       ];
@@ -35,7 +35,7 @@ export async function checkStart(
     const isKnown = known.some(
       ({ ok, message: reported }) => !ok && (message.includes(reported) || isOfSameFile(reported, message)),
     );
-    // What looks closer is this.
+    // This check is more precise.
     const remedy = code === 'start_failed' || fix === undefined ? `correct ${configPath}` : fix;
     return isKnown ? [] : [broken('start', message, remedy)];
   }
@@ -54,12 +54,12 @@ function checkServers(servers: Server['wire']['servers'], log: Warnings, configP
     }
     const { status, tools_count } = server.info();
     if (status === 'ready')
-      return [sound(check, `is there, with ${tools_count} ${tools_count === 1 ? 'tool' : 'tools'}`)];
-    return [broken(check, 'has not listed its tools within ten seconds', `see what it does, or correct ${place}`)];
+      return [sound(check, `is running, with ${tools_count} ${tools_count === 1 ? 'tool' : 'tools'}`)];
+    return [broken(check, 'has not listed its tools within ten seconds', `check what it does, or correct ${place}`)];
   });
 }
 
-/** Both begin with the file, whatever they say of it. */
+/** Both begin with the file name. */
 function isOfSameFile(reported: string, message: string): boolean {
   const [file = ''] = /\/.*?\.[cm]?[jt]s\b/.exec(reported) ?? [];
   return file !== '' && message.includes(file);

@@ -11,7 +11,7 @@ import type { Config } from '@dragoman/server';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 import { syntaxFault } from './syntax-fault.ts';
 
-/** Whether the files with tools are there and can be read, and whether the workflows of tools could be run by anybody. */
+/** Whether the files with tools are there and can be read, and whether the workflows of tools are valid. */
 export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' | 'workflows'>): DoctorFinding[] {
   const { operations, ...limits } = workflows;
   const rules: WorkflowRules = {
@@ -24,7 +24,7 @@ export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' 
     const { name, workflow } = entry;
     if (workflow === undefined) return [];
     const check = `tool ${name}`;
-    if (!existsSync(workflow)) return broken(check, `file not found: ${workflow}`, 'write it, or correct tools');
+    if (!existsSync(workflow)) return broken(check, `file not found: ${workflow}`, 'create the file, or correct tools');
     // The shapes of an operator's own operations are known only after running their files.
     const written = operations === undefined ? ToolWorkflow.in(workflow, rules) : undefined;
     const isSound = written === undefined || written instanceof ToolWorkflow;
@@ -34,7 +34,7 @@ export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' 
 
 function checkFile(path: string): DoctorFinding {
   const check = `tools ${basename(path)}`;
-  if (!existsSync(path)) return broken(check, `file not found: ${path}`, 'write it, or correct tools');
+  if (!existsSync(path)) return broken(check, `file not found: ${path}`, 'create the file, or correct tools');
   const fault = syntaxFault(path);
   return fault === undefined ? sound(check, 'is there') : broken(check, fault, 'correct it');
 }

@@ -23,7 +23,7 @@ export function listenCertificate(data: string, now: Date): ListenCertificate {
   return { cert: readFileSync(path, 'utf8'), key: readFileSync(keyPath, 'utf8'), path };
 }
 
-/** What is damaged, as when its writing was cut off, is made again like what is not there. */
+/** Damaged or missing files are created again. */
 function isGood(path: string, keyPath: string, now: Date): boolean {
   try {
     const certificate = new X509Certificate(readFileSync(path));

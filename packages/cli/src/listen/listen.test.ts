@@ -51,12 +51,12 @@ describe('listen', () => {
     expect(await post(port, head)).toBe(401);
     expect(await post(port, {})).toBe(400);
     expect(await post(port, {}, 'GET')).toBe(405);
-    expect(surroundings.notes).toContain('refused with 401: no signature of this callback is good');
+    expect(surroundings.notes).toContain('refused with 401: no signature of this callback is valid');
     // Of what cannot be one nothing is waited for.
     const huge = { 'content-length': String(65 * 1024 * 1024) };
     expect(await post(port, { ...head, ...huge })).toBe(413);
     expect(await post(port, { ...head, ...huge, 'webhook-timestamp': '1' })).toBe(401);
-    expect(surroundings.notes).toContain('refused with 401: it was signed more than 300 seconds from now');
+    expect(surroundings.notes).toContain('refused with 401: its timestamp is more than 300 seconds from the current time');
     surroundings.interrupt();
     expect(await ended).toBe(0);
   });
@@ -123,7 +123,7 @@ describe('listen', () => {
     surroundings = new FakeSurroundings({ folder, now: NOW });
     const options = ['--port', '0', '--public-key', `whpk_${'A'.repeat(43)}=`, '--data', join(folder, 'file')];
     expect(await main(['listen', ...options], surroundings)).toBe(1);
-    expect(surroundings.notes).toContain('the certificate cannot be kept in');
+    expect(surroundings.notes).toContain('the certificate cannot be stored in');
     expect(surroundings.notes).toContain('--data FOLDER');
   });
 });

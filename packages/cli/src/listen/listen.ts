@@ -48,8 +48,8 @@ function certificateIn(data: string, now: Date): ListenCertificate {
     const why = error instanceof Error ? error.message : String(error);
     return fail({
       code: 'data_folder',
-      message: `the certificate cannot be kept in ${data}: ${why}`,
-      fixes: [`name a folder that can be written: ${PROGRAM} listen --data FOLDER`],
+      message: `the certificate cannot be stored in ${data}: ${why}`,
+      fixes: [`choose a writable folder: ${PROGRAM} listen --data FOLDER`],
     });
   }
 }
@@ -79,7 +79,7 @@ async function keysFor(
     return fail({
       code: error.code,
       message: `the server at ${url} does not publish its signing key: ${error.message}`,
-      fixes: [`start it with: ${PROGRAM} dev`, 'or name it with --url', 'or give the key with --public-key'],
+      fixes: [`start it with: ${PROGRAM} dev`, 'or specify it with --url', 'or give the key with --public-key'],
     });
   }
 }
@@ -94,7 +94,7 @@ function asText({ bold, dim, green, red }: ReturnType<typeof paint>) {
     const content = typeof message.content === 'string' ? message.content : JSON.stringify(message.content);
     const thread = threadId === null ? '' : `, thread ${threadId}`;
     const facts = visible(`${id}, answers ${replyTo}${thread}, signature valid`);
-    // Every line of it: one at the margin would look like a callback of its own.
+    // Every line of it: one at the margin would look like another callback.
     const indented = visible(content).trimEnd().replaceAll('\n', '\n  ');
     return `${bold(visible(from.name))} ${status} ${dim(facts)}\n  ${indented}`;
   };
@@ -104,7 +104,7 @@ function greeting({ url, port, certificate }: { url: string; port: number; certi
   return [
     `listening for callbacks at ${url}`,
     port === LISTEN_PORT
-      ? `a server of \`${PROGRAM} dev\` calls it back already; any other one needs this in its configuration:`
+      ? `a server of \`${PROGRAM} dev\` can already call it; any other server needs this in its configuration:`
       : 'the server needs this in its configuration:',
     `  gate: { callbacks: ["127.0.0.1:${port}"], ca: [${JSON.stringify(certificate.path)}] }`,
     '',

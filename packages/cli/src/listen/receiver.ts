@@ -61,7 +61,7 @@ async function receive(
   response: ServerResponse,
   { receiver, note }: { receiver: () => Promise<CallbackReceiver>; note: (line: string) => void },
 ): Promise<void> {
-  // As when somebody looks at the URL in a browser.
+  // As when the URL is opened in a browser.
   if (request.method !== 'POST') return void response.writeHead(405, { Allow: 'POST' }).end();
   try {
     const { id, isRepeat } = await (await receiver()).receive({ headers: request.headers, body: request });

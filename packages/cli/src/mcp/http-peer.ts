@@ -64,7 +64,7 @@ export class HttpPeer implements McpPeer {
     this.#session = { id, version: String(result['protocolVersion']) };
   }
 
-  /** Once for all calls that find it gone. */
+  /** Shared by all calls that find the session lost. */
   #reopen(gone: { readonly id: string }, signal: AbortSignal): Promise<void> {
     if (this.#session?.id !== gone.id) return this.#reopening ?? Promise.resolve();
     this.#reopening ??= (async () => {
@@ -102,7 +102,7 @@ export class HttpPeer implements McpPeer {
   }
 }
 
-/** What HTTP repeats of the body (2026-07-28, Streamable HTTP, Request Metadata). */
+/** The headers that repeat values of the body (2026-07-28, Streamable HTTP, Request Metadata). */
 function modernHeaders(message: JsonObject): Record<string, string> {
   const { method, params } = message;
   const { name, uri } = isObject(params) ? params : ({} as JsonObject);
@@ -142,7 +142,7 @@ async function* answersIn(response: Response): AsyncGenerator<JsonObject, void, 
 /** The text of an RFC 9457 problem, for a client that shows only text. */
 function refusalIn(status: number, problem: unknown): string {
   const { detail } = isObject(problem as JsonObject) ? (problem as JsonObject) : ({} as JsonObject);
-  if (status === 401) return 'The server refused the key. Make one with: dragoman client connect CLIENT --write';
+  if (status === 401) return 'The server rejected the key. Create one with: dragoman client connect CLIENT --write';
   return `The server answered ${status}${typeof detail === 'string' ? `: ${detail}` : ''}`;
 }
 

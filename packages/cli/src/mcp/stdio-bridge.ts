@@ -20,13 +20,13 @@ export class StdioBridge {
   async run(input: Readable): Promise<void> {
     const lines = new LineSplitter({ maxLineBytes: LONGEST_LINE });
     let handled = Promise.resolve();
-    // In order: what follows a message may need what that has opened.
+    // In order: later messages may need the session that an earlier one opened.
     const take = (read: readonly Outcome<Json>[]) => {
       for (const one of read) handled = handled.then(() => this.#take(one));
     };
     try {
       await new Promise<void>((resolve) => {
-        // Parsed at once: the bytes are gone with the next chunk.
+        // Parsed immediately: the next chunk overwrites the bytes.
         input.on('data', (chunk: Uint8Array) => take(lines.push(chunk).flatMap(parsed)));
         for (const event of ['end', 'close', 'error']) input.once(event, () => resolve());
       });

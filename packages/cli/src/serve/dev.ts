@@ -35,7 +35,7 @@ export async function dev(
   await using demo = await Demo.start(given, { callbackPort: callbacks.port, now: context.now() });
   const { settings } = demo;
   let adminKey: string | undefined;
-  // The requests of the first look are no news to whom it is shown.
+  // The requests of the first look are not logged.
   let isLooking = look;
   return await runServer({
     settings,
@@ -56,9 +56,9 @@ export async function dev(
       const stage = (signal: AbortSignal) => stageOn(keys, { callbacks, data, signal });
       const isWanted = !look || (await showOnce(stage, { json, context }));
       isLooking = false;
-      // The tour has a receiver of its own.
+      // The tour has its own receiver.
       await callbacks[Symbol.asyncDispose]();
-      if (!json && isWanted) terminal.out(whatToTry({ keys, settings, context }));
+      if (!json && isWanted) terminal.out(suggestionText({ keys, settings, context }));
     },
   });
 }
@@ -111,7 +111,7 @@ function greeting(
   return `${lines.join('\n')}\n`;
 }
 
-function whatToTry({ keys, settings: { data }, context: { folder } }: GreetingParts): string {
+function suggestionText({ keys, settings: { data }, context: { folder } }: GreetingParts): string {
   const shownData = shortPath(folder, data);
   const where = shownData === DEFAULT_DEV_DATA ? '' : ` --data ${shownData}`;
   // A new one at each start: the answer to a request that was sent before would be the stored one.
@@ -135,5 +135,5 @@ function whatToTry({ keys, settings: { data }, context: { folder } }: GreetingPa
   return `${lines.join('\n')}\n`;
 }
 
-/** It takes a second, or ten where much else runs; one that takes longer has found something wrong. */
+/** The time limit; usually a second is enough. */
 const LOOK_MS = 30_000;

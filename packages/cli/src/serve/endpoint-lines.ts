@@ -25,7 +25,7 @@ function everyAddress(host: string, url: string, interfaces: ReturnType<typeof n
   const { port } = new URL(url);
   const all = Object.values(interfaces).flatMap((addresses) => addresses ?? []);
   const reached = all.filter(({ family, address, scopeid }) => {
-    // A link-local one needs the name of an interface, which a URL cannot say.
+    // A link-local address needs the name of an interface, which a URL cannot contain.
     return family === 'IPv4' ? !address.startsWith('169.254.') : host === '::' && (scopeid ?? 0) === 0;
   });
   return reached.map(({ family, address }) => `http://${family === 'IPv4' ? address : `[${address}]`}:${port}`);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Who listens on a port, as far as can be seen from here. */
+/** The process that listens on a port, if it can be determined. */
 export interface PortHolder {
   /** As in "port 7420 is held by …". */
   readonly who: string;
@@ -77,7 +77,7 @@ function listeningProcess(port: number): { pid: string; name: string } | undefin
   }
 }
 
-/** Every TCP socket that listens, and what stands for it among the files of its process. */
+/** Every listening TCP socket, with its entry among the files of its process. */
 function listeningSockets(): { readonly port: number; readonly link: string }[] {
   return ['/proc/net/tcp', '/proc/net/tcp6']
     .flatMap((table) => readFileSync(table, 'utf8').split('\n'))

@@ -1,7 +1,7 @@
 import type { Reloaded, ReloadOptions, Server } from '@dragoman/server';
 import type { Context } from '../context.ts';
 import { checkNamedAgents } from '../doctor/agents.ts';
-import { fail, tellTrouble, troubleOf, unforeseen } from '../trouble.ts';
+import { fail, printTrouble, troubleOf, unforeseen } from '../trouble.ts';
 import { configPlace, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
 
@@ -21,7 +21,7 @@ export async function reload(
     }
   } catch (error) {
     const trouble = troubleOf(error) ?? unforeseen(error);
-    tellTrouble(
+    printTrouble(
       { ...trouble, message: `Reload failed; keeping the running configuration: ${trouble.message}` },
       terminal,
       json,
@@ -37,8 +37,8 @@ function taken(server: Server, settings: ServeSettings, { allowEmpty }: ReloadOp
 
 function reloadedLine(file: string, { changed, waiting }: Reloaded): string {
   const parts = [
-    changed.length === 0 ? 'nothing that can be changed now is different' : `changed ${changed.join(', ')}`,
-    ...(waiting.length === 0 ? [] : [`${waiting.join(', ')} when it is started the next time`]),
+    changed.length === 0 ? 'no reloadable setting has changed' : `changed ${changed.join(', ')}`,
+    ...(waiting.length === 0 ? [] : [`after a restart: ${waiting.join(', ')}`]),
   ];
   return `Read ${file} again: ${parts.join('; ')}.`;
 }

@@ -54,7 +54,7 @@ function run({
   return { ended, surroundings, adminKeys, listening, options: () => given };
 }
 
-test('it listens, stops in good order at the first signal, and lets go of the signals', async () => {
+test('it listens, stops in good order at the first signal, and releases the signals', async () => {
   const stop = vi.fn(async () => {});
   const { ended, surroundings, listening } = run({ stop });
   await expect.poll(() => listening).toHaveBeenCalledOnce();

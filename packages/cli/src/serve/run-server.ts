@@ -92,7 +92,7 @@ export async function runServer({
     await run.onListening(server);
     await Promise.race([signal.received, disk.broken]);
     running = undefined;
-    if (!json) terminal.note('Stopping: what runs may finish. Once more to end at once.\n');
+    if (!json) terminal.note('Stopping: running requests may finish. Press Ctrl-C again to stop immediately.\n');
     await Promise.race([server.stop(), disk.broken]);
     return 0;
   } finally {
@@ -136,8 +136,8 @@ function brokenDisk(): { readonly broken: Promise<never>; break(error: Error): v
       refuse(
         troubled({
           code: 'store_failed',
-          message: `the store failed, so the server ends: ${message}`,
-          fixes: ['look at the disk and the system log, then start again: nothing that was acknowledged is lost'],
+          message: `the store failed, so the server stops: ${message}`,
+          fixes: ['check the disk and the system log, then start again: acknowledged data is not lost'],
         }),
       ),
   };

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { integer } from '../command.ts';
 import { DEFAULT_CONFIG, DEFAULT_HOST, DEFAULT_PORT } from '../environment.ts';
 
-/** The options that say where a server listens and what it keeps; `doctor` looks at the same places. */
+/** The options for the address and data of a server; `doctor` uses them too. */
 export function withServeOptions(command: Command, { data }: { data: string }): Command {
   return command
     .option('--config <file>', `the configuration file (default: ${DEFAULT_CONFIG}, if it exists)`)

@@ -57,5 +57,5 @@ function dataPlace(store: string | undefined, data: string): string {
 }
 
 function adminKeyLines(key: string): string {
-  return `The admin key, made on this first start. It is shown only once; keep it:\n\n  export DRAGOMAN_ADMIN_KEY=${key}\n\n`;
+  return `The admin key, created on this first start. It is shown only once; store it safely:\n\n  export DRAGOMAN_ADMIN_KEY=${key}\n\n`;
 }

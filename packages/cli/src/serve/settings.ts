@@ -11,7 +11,7 @@ import type { Surroundings } from '../surroundings.ts';
 import { fail } from '../trouble.ts';
 import type { LogLevel } from './serve-options.ts';
 
-/** What `serve` and `dev` take on the command line. */
+/** The options of `serve` and `dev`. */
 export interface ServeOptions {
   readonly config?: string;
   readonly host?: string;

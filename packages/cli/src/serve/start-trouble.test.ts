@@ -32,7 +32,7 @@ test('a taken port: who holds it, and the command that fixes it', async () => {
     expect(trouble.code).toBe('port_taken');
     expect(trouble.message).toContain(`port ${port} on 127.0.0.1 is taken by another program`);
     if (process.platform === 'linux') expect(trouble.message).toContain(`process ${process.pid}`);
-    expect(trouble.fixes?.[0]).toBe('take any free port: npx dragoman serve --port 0');
+    expect(trouble.fixes?.[0]).toBe('use any free port: npx dragoman serve --port 0');
   } finally {
     holder.close();
   }
@@ -42,7 +42,7 @@ test('another port of the configuration that is taken is reported by its own nam
   const error = Object.assign(failed('EADDRINUSE'), { port: 7421 });
   const trouble = await startTrouble(error, { settings: settings({ wire: { port: 7421 } }), command: 'serve' });
   expect(trouble.message).toMatch(/^wire\.port: port 7421 on 127\.0\.0\.1 is taken by /);
-  expect(trouble.fixes).toEqual(['set wire.port in /etc/dragoman.yaml to another one, or to 0 for any']);
+  expect(trouble.fixes).toEqual(['set wire.port in /etc/dragoman.yaml to another port, or to 0 for any free port']);
 });
 
 test('so is a unix socket', async () => {
@@ -63,22 +63,22 @@ test('a folder in which this user may not create a socket is reported, and not a
   const error = Object.assign(failed('EACCES'), { address: '/run/wire.sock', port: -1 });
   expect(await startTrouble(error, { settings: settings(), command: 'serve' })).toEqual({
     code: 'socket_path',
-    message: 'this user may not make the socket /run/wire.sock',
+    message: 'this user may not create the socket /run/wire.sock',
     fixes: ['correct wire.socket in /etc/dragoman.yaml'],
   });
 });
 
 test('an impossible socket path is reported with the member that names it', async () => {
-  const error = failed('socket_path', 'there is something at /data/notes that is no socket');
+  const error = failed('socket_path', '/data/notes exists and is not a socket');
   expect(await startTrouble(error, { settings: settings(), command: 'serve' })).toEqual({
     code: 'socket_path',
-    message: 'there is something at /data/notes that is no socket',
+    message: '/data/notes exists and is not a socket',
     fixes: ['correct wire.socket in /etc/dragoman.yaml'],
   });
 });
 
 test('a data folder that is in use: by which process, where it listens, and the ways out', async () => {
-  // A process of its own: in this one, other tests may have left a server.
+  // Its own process: in this one, other tests may have left a server.
   const other = spawn(process.execPath, ['-e', OTHER_SERVER], { stdio: ['ignore', 'pipe', 'inherit'] });
   const { pid } = other;
   const data = temporaryFolder();
@@ -165,7 +165,7 @@ test.each([
     'without a package of ours',
     "import '@dragoman/core';",
     () => [
-      'move the file into the clone of Dragoman: its packages are on no registry',
+      'move the file into the Dragoman clone: the packages are not published',
       'or link the missing package, in the folder of the file: npm link CLONE/packages/core',
     ],
   ],

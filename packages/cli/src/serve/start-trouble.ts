@@ -7,7 +7,7 @@ import { folderHolder } from './folder-holder.ts';
 import { portHolder } from './port-holder.ts';
 import type { ServeSettings } from './settings.ts';
 
-/** Why a server did not start, in words that help. */
+/** Why a server did not start, with fixes. */
 export async function startTrouble(
   error: unknown,
   { settings, command }: { settings: ServeSettings; command: StartCommand },
@@ -21,11 +21,11 @@ export async function startTrouble(
     case 'EADDRINUSE':
       return portTaken(failed, { settings, again });
     case 'EACCES':
-      if (failed.port === -1) return noSocket(`this user may not make the socket ${failed.address}`, settings);
+      if (failed.port === -1) return noSocket(`this user may not create the socket ${failed.address}`, settings);
       return {
         code: 'port_forbidden',
         message: `this user may not listen on port ${port} of ${host}`,
-        fixes: [`take a port above 1023: ${again} --port 7420`],
+        fixes: [`use a port above 1023: ${again} --port 7420`],
       };
     case 'socket_path':
       return noSocket(message, settings);
@@ -46,7 +46,7 @@ export async function startTrouble(
       return {
         code,
         message,
-        fixes: ['make one and keep it safe: export DRAGOMAN_VAULT_KEY=$(openssl rand -base64 32)'],
+        fixes: ['create one and store it safely: export DRAGOMAN_VAULT_KEY=$(openssl rand -base64 32)'],
       };
     case 'store_locked':
       if (isPostgresUrl(settings.config.store ?? '')) return { code, message };
@@ -115,7 +115,7 @@ function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
   if (missing?.startsWith('@dragoman/') === true) {
     const part = missing.slice('@dragoman/'.length);
     return [
-      'move the file into the clone of Dragoman: its packages are on no registry',
+      'move the file into the Dragoman clone: the packages are not published',
       `or link the missing package, in the folder of the file: npm link CLONE/packages/${part}`,
     ];
   }
@@ -134,7 +134,7 @@ async function folderTaken(
   const code = 'store_locked';
   const port = command === 'serve' || command === 'dev' ? ' --port 0' : '';
   const another = `start another server with its own data folder: ${PROGRAM} ${command}${flags.config} --data OTHER_FOLDER${port}`;
-  // Who wants to change what is in this folder has no use for another.
+  // For an administrative command, another folder is not a fix.
   const beside = command === 'tools accept' ? [] : [another];
   const holder = await folderHolder(data);
   if (holder === undefined) return { code, message, fixes: beside };
@@ -170,7 +170,7 @@ async function portTaken(
   const { host, port } = config;
   const file = configPath ?? 'the configuration';
   if (taken === -1) {
-    const fixes = [`end the server that listens there, or correct wire.socket in ${file}`];
+    const fixes = [`stop the server that listens there, or correct wire.socket in ${file}`];
     return { code: 'port_taken', message: `the socket ${address} is taken by another server`, fixes };
   }
   const number = taken ?? port;
@@ -178,14 +178,14 @@ async function portTaken(
   const message = `port ${number} on ${host} is taken by ${who}`;
   const member = OTHER_PORTS.find((name) => config[name]?.port === number && number !== port);
   if (member !== undefined) {
-    const fixes = [`set ${member}.port in ${file} to another one, or to 0 for any`];
+    const fixes = [`set ${member}.port in ${file} to another port, or to 0 for any free port`];
     return { code: 'port_taken', message: `${member}.port: ${message}`, fixes };
   }
   const other = isDragoman
-    ? `or use the one that runs: ${PROGRAM} doctor`
-    : `or see who it is: lsof -i :${number} -sTCP:LISTEN`;
-  return { code: 'port_taken', message, fixes: [`take any free port: ${again} --port 0`, other] };
+    ? `or use the running server: ${PROGRAM} doctor`
+    : `or find the process: lsof -i :${number} -sTCP:LISTEN`;
+  return { code: 'port_taken', message, fixes: [`use any free port: ${again} --port 0`, other] };
 }
 
-/** Members of the configuration that open a port of their own. */
+/** Members of the configuration that open an additional port. */
 export const OTHER_PORTS = ['wire', 'messages'] as const;

@@ -20,7 +20,7 @@ test.each<[string, 'rejection' | 'exception', unknown, 0 | 1]>([
   ['of an agent that we called', 'exception', thrownAt(NODE, AGENT, CLONE), 0],
   ['of a library of theirs', 'exception', thrownAt(LIBRARY, AGENT, NODE), 0],
   ['of nobody in particular', 'exception', thrownAt(NODE), 0],
-  ['that is no error', 'exception', 'just a text', 0],
+  ['that is not an error', 'exception', 'just a text', 0],
   ['of ours, in a clone', 'exception', thrownAt(NODE, CLONE, AGENT), 1],
   ['of ours, where it is installed', 'exception', thrownAt(INSTALLED), 1],
   ['of ours by way of a library', 'exception', thrownAt(LIBRARY, CLONE), 1],

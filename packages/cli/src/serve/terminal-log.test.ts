@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { terminalLog } from './terminal-log.ts';
 
-test('a person sees warnings and errors with what they are about, and no field that may hold a secret', () => {
+test('a person sees warnings and errors with what they are about, and no field that may contain a secret', () => {
   const surroundings = new FakeSurroundings();
   const log = terminalLog(surroundings.terminal);
   log.debug({}, 'debug');

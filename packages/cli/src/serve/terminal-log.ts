@@ -52,7 +52,7 @@ function requestLine({ method, path, status, ms, caller }: LogFields): string {
   return `${String(method)} ${String(path)} ${status === null ? 'broken off' : String(status)} ${String(ms)} ms${who}`;
 }
 
-/** Only known fields: an unknown one may hold a secret. */
+/** Only known fields: an unknown one may contain a secret. */
 function fieldsText(fields: LogFields): string {
   const parts = NAMING.flatMap((name) =>
     (fields[name] ?? undefined) === undefined ? [] : [`${name} ${String(fields[name])}`],

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { firstLook, type Shown } from './first-look.ts';
 import { type Callbacks, stageOn } from './stage.ts';
 
-// A server that takes everything and answers nothing.
+// A server that accepts everything and never answers.
 const silent = createServer(() => {});
 beforeAll(async () => {
   silent.listen(0, '127.0.0.1');
@@ -30,7 +30,7 @@ test('a step that takes too long is reported, and nothing is tried after it', as
   expect(shown).toMatchObject([{ name: 'agent', ok: false, text: 'it took too long' }]);
 });
 
-test('who stops the server hears no more', async () => {
+test('a stopped server prints nothing more', async () => {
   const stopping = new AbortController();
   silent.once('request', () => stopping.abort());
   expect(await look(stopping.signal)).toEqual([]);

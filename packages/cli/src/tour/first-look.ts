@@ -12,7 +12,7 @@ import { inviteGuest, type Stage } from './stage.ts';
 export interface Shown {
   readonly name: string;
   readonly ok: boolean;
-  /** What was seen, or why it was not. */
+  /** What was shown, or why it failed. */
   readonly text: string;
   readonly ms: number;
 }
@@ -79,8 +79,8 @@ async function message(stage: Stage): Promise<string> {
     content: 'signed',
   });
   if (valueAt(answer, '/payload/status') !== 'success')
-    throw new Error(`it was answered ${JSON.stringify(answer['payload'])}`);
-  if (!isAnswerSigned) throw new Error('the signature of the answer is not good');
+    throw new Error(`the answer was ${JSON.stringify(answer['payload'])}`);
+  if (!isAnswerSigned) throw new Error('the signature of the answer is invalid');
   return 'a signed A2A request was verified, and so was the signature of its answer';
 }
 

@@ -59,7 +59,7 @@ export class Narrator {
     if (this.#json) this.#line({ event: 'ended', ok, steps: this.#steps, failed: this.#failed });
     else
       this.#terminal.out(
-        ok ? `\nAll ${this.#steps} steps hold.\n` : `\n${this.#failed} of ${this.#steps} steps do not hold.\n`,
+        ok ? `\nAll ${this.#steps} checks passed.\n` : `\n${this.#failed} of ${this.#steps} checks failed.\n`,
       );
   }
 
@@ -69,5 +69,5 @@ export class Narrator {
 }
 
 const INDENT = 12;
-/** What a terminal shows in one line without folding it. */
+/** The part that fits into one line of a terminal. */
 const COLUMNS = 100;

@@ -5,7 +5,7 @@ import type { DevKeys } from '../dev-keys.ts';
 import type { ListenCertificate } from '../listen/certificate.ts';
 import { Receiver } from '../listen/receiver.ts';
 
-/** Where a showing takes place: a server with the demo, and everything around it that a story needs. */
+/** The environment of the tour: a server with the demo, and everything else that the story needs. */
 export interface Stage {
   readonly url: string;
   readonly key: string;
@@ -75,7 +75,7 @@ export class Callbacks implements AsyncDisposable {
       const found = this.#arrived.find(({ answer }) => answer.replyTo === messageId);
       if (found !== undefined) return found;
       await new Promise<void>((resolve, reject) => {
-        const over = () => reject(new Error('the callback did not come in time'));
+        const over = () => reject(new Error('the callback did not arrive in time'));
         const wake = () => {
           this.#waiting.delete(wake);
           signal.removeEventListener('abort', over);
@@ -93,7 +93,7 @@ export class Callbacks implements AsyncDisposable {
   }
 }
 
-/** An agent of another house, known to the server by its public key alone. */
+/** An external agent, known to the server only by its public key. */
 export interface Guest {
   readonly agentId: string;
   readonly privateKey: KeyObject;

@@ -14,7 +14,7 @@ import { askSigned } from './signed-request.ts';
 import { inviteGuest, type Stage } from './stage.ts';
 
 /** One story through all five protocols. A chapter that fails does not stop the next ones. */
-export async function tellStory(stage: Stage, narrator: Narrator): Promise<void> {
+export async function runStory(stage: Stage, narrator: Narrator): Promise<void> {
   const guide = new Guide();
   for (const [title, play] of CHAPTERS) {
     if (stage.signal.aborted) return narrator.holds('the tour ended in time', false);
@@ -39,7 +39,7 @@ class Guide {
     narrator.holds('the guide answered', typeof visit['text'] === 'string');
     if (before !== undefined) {
       narrator.holds(
-        'it is the same agent, one visit later',
+        'the same agent process counted one more visit',
         visit['process'] === before['process'] && Number(visit['visit']) > Number(before['visit']),
       );
     }
@@ -57,7 +57,7 @@ type Chapter = (stage: Stage, narrator: Narrator, guide: Guide) => Promise<void>
 const CHAPTERS: readonly (readonly [title: string, play: Chapter])[] = [
   ['An editor asks the guide (ACP, through E2A)', editorAsks],
   ['The guide at work: a tool over the A2E wire, an A2E workflow', guideWorks],
-  ['A letter reaches the same agent (A2A mailbox)', letterAsks],
+  ['A message reaches the same agent (A2A mailbox)', mailboxMessage],
   ['Another agent asks it, signed (A2A messages)', agentAsks],
   ['The client drops, and resumes (E2A)', clientResumes],
   ['What happened to the message? (explain)', operatorAsks],
@@ -107,7 +107,7 @@ async function guideWorks({ admin }: Stage, narrator: Narrator, { first }: Guide
   narrator.holds('Ada has most points', valueAt(outcome, '/result/results/sort-by-points/0/name') === 'Ada');
 }
 
-async function letterAsks(
+async function mailboxMessage(
   { client, admin, callbacks, signal }: Stage,
   narrator: Narrator,
   guide: Guide,

@@ -8,11 +8,11 @@ import { fail, type Trouble } from '../trouble.ts';
 import { Narrator } from './narrator.ts';
 import type { PrivateDemo } from './private-demo.ts';
 import { Callbacks, stageOn } from './stage.ts';
-import { tellStory } from './story.ts';
+import { runStory } from './story.ts';
 
 export type TourOptions = Pick<ConnectionOptions, 'url' | 'data'>;
 
-/** The `tour` command: on the server of `dragoman dev` that runs, else on one of its own. */
+/** The `tour` command: on the running server of `dragoman dev`, otherwise on its own. */
 export async function tour(options: TourOptions & { json: boolean }, context: Context): Promise<ExitCode> {
   const { terminal, onSignal } = context;
   const narrator = new Narrator({ terminal, json: options.json });
@@ -21,8 +21,8 @@ export async function tour(options: TourOptions & { json: boolean }, context: Co
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(TOUR_MS)]);
   try {
     await onServer(options, context, async ({ keys, callbacks, data }) => {
-      if (!options.json) terminal.note(`The tour goes through ${keys.url}.\n`);
-      await tellStory(stageOn(keys, { callbacks, data, signal }), narrator);
+      if (!options.json) terminal.note(`The tour uses ${keys.url}.\n`);
+      await runStory(stageOn(keys, { callbacks, data, signal }), narrator);
     });
   } finally {
     forget();
@@ -41,7 +41,7 @@ async function onServer(
   if (health === undefined && options.url !== undefined) fail(nothingAnswers(url));
   if (health === undefined) {
     context.terminal.note(
-      `Cannot connect to ${url}, so the tour starts its own server (${PROGRAM} dev starts one that stays).\n`,
+      `Cannot connect to ${url}, so the tour starts its own server (${PROGRAM} dev starts a server that keeps running).\n`,
     );
     const { withPrivateDemo } = await import('./private-demo.ts');
     return withPrivateDemo(context, action);
@@ -62,13 +62,13 @@ async function openCallbacks(dev: DevKeys, data: string, { now }: Context): Prom
       fail({
         code: 'port_taken',
         message: `the tour cannot receive callbacks: ${error.message}`,
-        fixes: [`end what listens there, such as ${PROGRAM} listen`, `or start the server again: ${PROGRAM} dev`],
+        fixes: [`stop the program that listens there, such as ${PROGRAM} listen`, `or start the server again: ${PROGRAM} dev`],
       }),
     );
 }
 
 function noDemo(url: string, isDragoman: boolean): Trouble {
-  const what = isDragoman ? 'is no server of dragoman dev, or keeps its keys elsewhere' : 'is not Dragoman';
+  const what = isDragoman ? 'is not a server of dragoman dev, or stores its keys elsewhere' : 'is not Dragoman';
   return {
     code: 'no_demo',
     message: `the program at ${url} ${what}; the tour needs the demo`,

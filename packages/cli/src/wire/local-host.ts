@@ -29,7 +29,7 @@ export async function withLocalHost<T>(
   const { log = terminalLog(context.terminal, { level: 'warn' }) } = options;
   const data = options.data === undefined ? undefined : resolve(context.folder, options.data);
   const temporary = data === undefined ? temporaryFolder({ places: temporaryPlaces(context), log }) : undefined;
-  // What comes of the action is printed when it is over; what a tool prints is no part of it.
+  // What comes of the action is printed when it is over; what a tool prints is not part of it.
   const { giveBack } = ownStdout();
   try {
     const server = await startServer({

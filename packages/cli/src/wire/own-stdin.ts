@@ -3,7 +3,7 @@ import { type ConnectOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import type { Readable } from 'node:stream';
 
 /**
- * The bytes of stdin, for a reader that is done with each chunk before it lets go of it: one piece of memory takes them all.
+ * The bytes of stdin, for a reader that processes each chunk synchronously: one buffer is reused for all.
  * What Node does by itself, a new piece for each and a queue of them, costs as much as a small call. Listen at once: it reads
  * from the next turn on.
  */
@@ -26,7 +26,7 @@ export function ownStdin(): Readable {
   return socket;
 }
 
-/** A file or a keyboard is read in a way of its own. */
+/** Files and terminals are read differently. */
 function isPipe(): boolean {
   try {
     const stdin = fstatSync(STDIN);
@@ -37,5 +37,5 @@ function isPipe(): boolean {
 }
 
 const STDIN = 0;
-/** As much as Node asks for at a time. */
+/** The size of Node's own reads. */
 const CHUNK_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 import type { LineOutput } from '@dragoman/server';
 
 /**
- * Takes stdout for the protocol alone: what anything else in this process prints, a tool with `console.log` in it say,
+ * Reserves stdout for the protocol: other output of this process, such as `console.log` of a tool,
  * goes to stderr, where it breaks nothing. A reader who leaves is the end of the connection, and not at once that of the process,
  * which has programs to end and a folder to remove.
  */
@@ -13,7 +13,7 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
   const onError = stdout.listeners('error') as (() => void)[];
   stdout.removeAllListeners('error').on('error', ignored);
   return {
-    // Not a stream around the stream: that would cost each answer twice.
+    // Without a stream around the stream.
     output: {
       get writableLength() {
         return stdout.writableLength;

@@ -34,7 +34,7 @@ export interface StdioHost {
   readonly output: LineOutput;
 }
 
-/** Serves its parent with a server of its own, until `serve` resolves or a signal comes. */
+/** Serves its parent with its own server, until `serve` resolves or a signal comes. */
 export async function runStdioHost(
   options: StdioHostFlags & { json: boolean },
   context: Context,

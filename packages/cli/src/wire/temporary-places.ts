@@ -5,7 +5,7 @@ import type { Surroundings } from '../surroundings.ts';
 
 /** Where hosts that keep nothing have their folders, the best place first: always the same ones for one user. */
 export function temporaryPlaces({ environment }: Pick<Surroundings, 'environment'>): string[] {
-  // XDG Base Directory Specification: what is not absolute is not to be used.
+  // XDG Base Directory Specification: relative paths must be ignored.
   const runtime = given(environment, 'XDG_RUNTIME_DIR');
   const own = runtime !== undefined && isAbsolute(runtime) ? [join(runtime, 'dragoman')] : [];
   return [...own, join(tmpdir(), `dragoman-${process.getuid?.() ?? 'hosts'}`)];

@@ -44,7 +44,7 @@ const HELLO = line('handshake/req', 'hello');
 test('stdout carries the protocol and nothing else, and the end of stdin is the end', async () => {
   const folder = folderWith('tools: [./tools.mjs]\n');
   const call = (tool: string, args: object) => line('tool/call/req', tool, { tool_name: tool, arguments: args });
-  // The last one waits for what would keep no process alive.
+  // The last one waits for something that does not keep the process alive.
   const stdin = `${HELLO}${call('shout', { text: 'hi' })}${call('later', {})}`;
   const { code, stdout, stderr } = await dragoman(['wire'], { folder, stdin });
   const frames = stdout
@@ -71,7 +71,7 @@ test('stdout carries the protocol and nothing else, and the end of stdin is the 
   expect(existsSync(join(folder, '.dragoman'))).toBe(false);
 });
 
-test('a line whose end comes later is read whole, though others were read meanwhile', async () => {
+test('a line whose end comes later is read whole, though others were read in the meantime', async () => {
   const host = startHost([], folderWith('tools: [./tools.mjs]\n'));
   const frames = createInterface({ input: host.stdout })[Symbol.asyncIterator]();
   const next = async () => JSON.parse(String((await frames.next()).value));
@@ -188,7 +188,7 @@ test('tools are listed and called, from a configuration and on a server', async 
   const usage = await dragoman(['tools', 'call', 'shout', '--args', 'nonsense', '--url', url], options);
   expect(usage.code).toBe(2);
   const held = await dragoman(['tools', 'accept', 'files__read', '--url', url], { folder, environment });
-  expect(held).toMatchObject({ code: 1, stderr: expect.stringContaining('no tool named files__read is held') });
+  expect(held).toMatchObject({ code: 1, stderr: expect.stringContaining('no changed tool named files__read waits for approval') });
 });
 
 test('a cut result is printed with a note', async () => {
@@ -304,7 +304,7 @@ test('a tool that a host withholds is accepted with the command of the host', as
   writeFileSync(description, 'Says it to somebody else.');
   const { detail } = await called('--data', 'data');
   const [suggestion = ''] = detail.suggestions;
-  const command = /^if it may be used as it is now: end this host, and then npx dragoman (tools accept odd__say .*)$/;
+  const command = /^if it may be used as it is now: stop this host, then run: npx dragoman (tools accept odd__say .*)$/;
   const [, accept = ''] = command.exec(suggestion) ?? [];
   const typo = await dragoman(accept.replace('odd__say', 'odd__sa').split(' '), { folder });
   expect(typo).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean odd__say?') });
@@ -330,7 +330,7 @@ test('a tool that a host withholds is accepted with the command of the host', as
 test('the command that accepts a tool can be pasted into a shell, and exists only where tools are remembered', () => {
   const config = '/some where/dragoman.yaml';
   expect(howToAccept({ config, data: "/it's" })('odd__say')).toBe(
-    `end this host, and then npx dragoman tools accept odd__say --config '/some where/dragoman.yaml' --data '/it'\\''s'`,
+    `stop this host, then run: npx dragoman tools accept odd__say --config '/some where/dragoman.yaml' --data '/it'\\''s'`,
   );
   expect(howToAccept({ config, data: undefined })('odd__say')).toContain('start it again');
 });

@@ -12,8 +12,8 @@ import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
 
 /**
- * A server of our own for one command, with a store of its own that is gone afterwards: what runs here is checked, contained
- * and let out exactly as on any other.
+ * A separate server for one command, with its own store that is removed afterwards: workflows are checked, contained
+ * and restricted exactly as on any other server.
  */
 export async function localServer(
   { config: path, allow = [] }: { config?: string | undefined; allow?: readonly string[] | undefined },
@@ -73,7 +73,7 @@ function apisAt(hosts: readonly string[]): NonNullable<Config['apis']> {
   return Object.fromEntries(urls.map((base_url, index) => [`allowed-${index}`, { base_url }]));
 }
 
-/** What of a configuration a workflow needs: neither ports that a running server has, nor agents and programs. */
+/** The parts of a configuration that a workflow needs: no ports, agents or programs. */
 const NEEDED: ReadonlySet<string> = new Set([
   'apis',
   'gate',

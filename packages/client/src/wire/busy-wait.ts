@@ -1,5 +1,5 @@
 /**
- * Keeps the event loop turning for a moment while an answer is awaited. A small call over stdio takes less time than waking a
+ * Keeps the event loop busy for a moment while an answer is awaited. A small call over stdio takes less time than waking a
  * process that sleeps, so a caller who makes one call at a time waits for the wake and not for the call.
  */
 export class BusyWait {
@@ -31,5 +31,5 @@ export class BusyWait {
   };
 }
 
-/** About half a millisecond: a turn without input takes a microsecond or two. */
+/** About half a millisecond. */
 const MOST_TURNS = 300;

@@ -14,7 +14,7 @@ export interface HttpWireOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** The wire over plain HTTP: messages are posted, and what comes back is a stream of events. */
+/** The wire over plain HTTP: messages are posted, and answers arrive as a stream of events. */
 export function httpWire(options: HttpWireOptions): WireTransport {
   const { url, key, fetch } = objectGiven(options, 'options', "{ url: 'http://127.0.0.1:7420', key }");
   const http = new Http({ url, key, fetch, silenceMs: DEFAULT_RETRY.silenceMs });
@@ -38,7 +38,7 @@ export function httpWire(options: HttpWireOptions): WireTransport {
       void readStream(http, { headers, signal: gone.signal }, { ...handlers, onClosed: close });
       let before: Promise<unknown> = Promise.resolve();
       return {
-        // One after the other: what is posted at the same time may overtake.
+        // Sequentially: concurrent posts may arrive in another order.
         send: (body) => {
           before = before
             .then(() => http.json({ method: 'POST', path: 'a2e/send', body, headers, signal: gone.signal, gives: {} }))
@@ -76,12 +76,12 @@ async function readStream(
   }
 }
 
-/** Ends a session that existed: that it is gone says nothing about its running requests. */
+/** Ends an existing session; its requests may still be running. */
 function errorOf(url: string, error: unknown): DragomanError {
   if (!(error instanceof DragomanError)) return unreachable(url, error);
   return error.status !== undefined && GONE.has(error.status) ? unreachable(url, error) : error;
 }
 
-/** The session does not exist any more, or part of its output is gone. */
+/** The session no longer exists, or part of its output is lost. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 const GOODBYE_MS = 2_000;

@@ -9,7 +9,7 @@ export interface OpenLinkOptions {
   readonly closing: AbortSignal;
 }
 
-/** A link, opened in time and as long as it is wanted: a host may take a connection and never say a word. */
+/** Opens a link with a timeout: a host may accept a connection and never answer. */
 export function openLink({ transport, handlers, withinMs, closing }: OpenLinkOptions): Promise<WireLink> {
   const attempt = new AbortController();
   const opening = transport.open(handlers, attempt.signal);

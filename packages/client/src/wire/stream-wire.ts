@@ -115,7 +115,7 @@ function linkOver(
   };
 }
 
-/** Node's streams tell of their bytes with less ado than they hand them over one by one. */
+/** Reads all available bytes of a Node stream. */
 interface Emitter {
   readonly destroyed?: boolean;
   on(event: string, listener: (value: Uint8Array & Error) => void): unknown;
@@ -155,12 +155,12 @@ async function read(
 function usedUp(): DragomanError {
   return new DragomanError({
     code: 'unreachable',
-    message: 'The streams have ended, and there are no others.',
+    message: 'The streams have ended and cannot be reopened.',
     suggestions: ['give streamWire a function that opens new ones'],
   });
 }
 
 const WHERE = 'The host at the other end of the stream';
 
-/** Lines that are worth a write of their own. */
+/** Lines per write. */
 const MANY = 4;

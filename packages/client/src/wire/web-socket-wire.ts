@@ -8,7 +8,7 @@ import type { WireTransport } from './wire-transport.ts';
 export interface WebSocketWireOptions {
   /** The server's, such as `http://127.0.0.1:7420`. */
   readonly url: string;
-  /** Where the runtime has none of its own; that of the `ws` package, say. */
+  /** For runtimes without one, such as that of the `ws` package. */
   readonly WebSocket?: new (
     url: string,
   ) => WebSocketLike;
@@ -38,7 +38,7 @@ export function webSocketWire(options: WebSocketWireOptions): WireTransport {
         socket.addEventListener('message', ({ data }) => {
           if (typeof data === 'string') onMessage(data);
         });
-        // The close that follows says the same, and more.
+        // The close event that follows has more details.
         socket.addEventListener('error', () => {});
         socket.addEventListener('close', ({ code, reason }) => {
           signal?.removeEventListener('abort', giveUp);

@@ -72,7 +72,7 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
     expect(all.map(({ data }) => data)).toEqual(Array.from({ length: 60 }, (_, n) => ({ n })));
   });
 
-  test('what goes wrong is an error with the code of the wire', async () => {
+  test('failures are errors with the code of the wire', async () => {
     await using wire = await open();
     await expect(wire.call('summ')).rejects.toMatchObject({ code: 'not_found', suggestions: ['did you mean sum?'] });
     await expect(wire.call('sum', { of: 1 })).rejects.toMatchObject({
@@ -143,8 +143,8 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
     });
     await expect(open({ capabilities: ['teleport'] })).rejects.toMatchObject({
       code: 'no_caps',
-      message: 'The host turned the handshake down: no_caps, it has none of teleport.',
-      suggestions: ['leave out capabilities to be granted all that the host has'],
+      message: 'The host rejected the handshake: no_caps, it has none of teleport.',
+      suggestions: ['leave out capabilities to request all that the host has'],
     });
   });
 });
@@ -152,7 +152,7 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
 test('a missing key is reported as missing, and not as wrong', async () => {
   await expect(connectWire({ transport: tcp() })).rejects.toMatchObject({
     code: 'unauthenticated',
-    message: 'The host turned the handshake down: auth_failed, and no key was handed in.',
+    message: 'The host rejected the handshake: auth_failed, and no key was passed.',
     suggestions: ['pass the API key of an agent: connectWire({ transport, key })'],
   });
 });
@@ -183,8 +183,8 @@ test('a call that a broken connection interrupted is not reported as never sent'
   const stuck = wire.call('stuck');
   const lost = expect(stuck).rejects.toMatchObject({
     code: 'unreachable',
-    message: 'The connection broke before tool/call/req was answered; whether it was done is not known.',
-    suggestions: ['ask again only for what may be done twice'],
+    message: 'The connection was lost before tool/call/req was answered; its outcome is unknown.',
+    suggestions: ['repeat the request only if it may run twice'],
     details: { outcome: 'unknown' },
   });
   await wire.ping();
@@ -627,7 +627,7 @@ test('an error of a push listener is reported like that of any listener, and end
 describe('by the clock', () => {
   afterEach(() => void vi.useRealTimers());
 
-  test('a short wait ends in time, however many others begin meanwhile', async () => {
+  test('a short wait ends in time, however many others begin in the meantime', async () => {
     vi.useFakeTimers();
     const { transport } = hostOf(() => {});
     const wire = await connectWire({ transport });

@@ -36,7 +36,7 @@ export interface WireClientOptions {
 export interface RequestOptions {
   /** Called for each event of the request, in order. */
   readonly onEvent?: ((event: WireMessage) => void) | undefined;
-  /** Gives the request up; a tool, a chain or a skill is cancelled at the host too. */
+  /** Aborts the request; a tool, a chain or a skill is cancelled at the host too. */
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the answer. Default: 30,000 for a tool and 300,000 for anything else. `0` and `Infinity` are as long as it takes. */
   readonly timeoutMs?: number | undefined;
@@ -74,7 +74,7 @@ export class WireClient implements AsyncDisposable {
     this.#retry = { ...DEFAULT_RETRY, ...options.retry };
   }
 
-  /** What the handshake granted. */
+  /** The granted capabilities. */
   async connect(): Promise<MessageOf<'handshake/resp'>> {
     return (await this.#connected()).granted;
   }
@@ -96,7 +96,7 @@ export class WireClient implements AsyncDisposable {
       arguments: args,
       correlation_id: '',
       streaming: onEvent !== undefined,
-      // A2E wire, tool/call/req: 0 is as long as the host lets any call take.
+      // A2E wire, tool/call/req: 0 is the longest time that the host allows.
       timeout: timeoutMs === Number.POSITIVE_INFINITY ? 0 : timeoutMs / 1000,
     };
     return this.#request('tool/call/req', fields, { onEvent, signal, timeoutMs: timeoutMs + GRACE_MS }, resultOf);
@@ -122,7 +122,7 @@ export class WireClient implements AsyncDisposable {
     return this.#checked(type, fields as unknown as JsonObject, options, itself);
   }
 
-  /** Says goodbye and lets go of the connection. */
+  /** Closes the connection after a shutdown message. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#closing.abort(lostError());
@@ -225,13 +225,13 @@ export class WireClient implements AsyncDisposable {
       refusal ??= error;
       if (link !== undefined) this.#lost(link, refusal);
     };
-    /** Checked again after each wait: the client may have been closed meanwhile. */
+    /** Checked again after each wait: the client may have been closed in the meantime. */
     const check = (opened: WireLink) => {
       if (refusal === undefined) return;
       void opened.close();
       throw refusal;
     };
-    // Something may come before the link is known.
+    // Data may arrive before the link is known.
     const handlers = {
       onMessage: (text: string) => {
         const error = link === undefined || this.#link !== link ? refusalIn(text) : undefined;
@@ -290,7 +290,7 @@ export class WireClient implements AsyncDisposable {
     });
   }
 
-  /** The caller gave up; a request that nobody waits for need not continue. */
+  /** The caller aborted, so the request need not continue. */
   #giveUp(id: string, reason: unknown): void {
     const waiting = this.#settle(id);
     if (waiting === undefined) return;
@@ -302,12 +302,12 @@ export class WireClient implements AsyncDisposable {
     reject(reason);
   }
 
-  /** One timer for all that wait: each of its own would cost as much as the rest of a call. */
+  /** One timer for all waiting calls. */
   #watch(leftMs: number): void {
     if (this.#timer !== undefined && leftMs >= TICK_MS) return;
     const wait = Math.min(leftMs, TICK_MS);
     const at = Date.now() + wait;
-    // Put off by each short wait that begins, it would never come.
+    // It must not be postponed by each new short wait.
     if (this.#timer !== undefined && this.#timerAt <= at) return;
     clearTimeout(this.#timer);
     this.#timerAt = at;
@@ -345,7 +345,7 @@ export class WireClient implements AsyncDisposable {
       return;
     }
     const route = this.#pending.route(message);
-    if (route.to === 'events') this.#tell(route.reqId, message, route.waiter);
+    if (route.to === 'events') this.#emit(route.reqId, message, route.waiter);
     else if (route.to === 'call') this.#answer(route.reqId, message, route.waiter);
     else if (route.to === 'push') this.#pushed(message);
   }
@@ -361,8 +361,8 @@ export class WireClient implements AsyncDisposable {
     }
   }
 
-  /** What a listener throws is its own call's trouble, not that of the others on the connection. */
-  #tell(reqId: string, event: WireMessage, waiting: Waiting | undefined): void {
+  /** An error of a listener affects only its own call. */
+  #emit(reqId: string, event: WireMessage, waiting: Waiting | undefined): void {
     try {
       waiting?.onEvent?.(event);
     } catch (error) {
@@ -380,7 +380,7 @@ export class WireClient implements AsyncDisposable {
   #unreadable(json: JsonObject): void {
     const reqId: Json | undefined = json['req_id'];
     if (typeof reqId !== 'string' || lookup(String(json['type']))?.role === 'event') return;
-    const message = `The host sent a ${String(json['type'])} that is not as the protocol has it.`;
+    const message = `The host sent an invalid ${String(json['type'])}.`;
     this.#settle(reqId)?.reject(new DragomanError({ code: 'unexpected_answer', message }));
   }
 
@@ -439,12 +439,12 @@ function checkOptions(options: RequestOptions): void {
 
 function noTransport(given: unknown): DragomanError {
   return invalidArgument(
-    `transport must be what carries the messages; got ${shown(given)}`,
+    `transport must be a transport, such as webSocketWire({ url }); got ${shown(given)}`,
     'connectWire({ transport: webSocketWire({ url }), key })',
   );
 }
 
-/** 0 is no limit, as it is on the wire. */
+/** 0 is no limit, as on the wire. */
 function waitOf({ timeoutMs }: RequestOptions, otherwise: number): number {
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : (timeoutMs ?? otherwise);
 }
@@ -459,7 +459,7 @@ function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-/** What a host says that has not been greeted yet and answers nothing is why it will not be. */
+/** An unrelated error before the handshake is the reason why it fails. */
 function refusalIn(text: string): DragomanError | undefined {
   const json = objectIn(text);
   const isRefusal = json !== undefined && json['type'] === 'error' && (json['req_id'] ?? '') === '';
@@ -480,7 +480,7 @@ function toolsOf(message: WireMessage): readonly ToolDefinition[] {
 
 function fieldOf(message: WireMessage, type: WireType, field: string): Json | undefined {
   if (message.type === type) return message[field];
-  const text = `The host was to answer with a ${type}; it sent a ${message.type.slice(0, 128)}.`;
+  const text = `Expected ${type} from the host; received ${message.type.slice(0, 128)}.`;
   throw new DragomanError({ code: 'unexpected_answer', message: text });
 }
 
@@ -492,7 +492,7 @@ const OPTIONS = ['onEvent', 'signal', 'timeoutMs'] as const;
 /** How exactly the end of a long wait is kept. */
 const TICK_MS = 1_000;
 const HANDSHAKE_MS = 30_000;
-/** What a timer takes; a longer wait would be none. */
+/** The longest delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const DEFAULT_CALL_MS = 30_000;
 const DEFAULT_REQUEST_MS = 300_000;

@@ -2,7 +2,7 @@ import { isObject } from '@dragoman/protocols';
 import { WIRE_VERSION, type WireMessage } from '@dragoman/protocols/a2e-wire';
 import { DragomanError, issuesIn, textsIn } from '../dragoman-error.ts';
 
-/** The error an `error` message tells of. */
+/** The error of an `error` message. */
 export function errorOfMessage(message: WireMessage, requestId: string): DragomanError {
   const detail = isObject(message['detail']) ? message['detail'] : {};
   return new DragomanError({
@@ -28,7 +28,7 @@ export function turnedDown(reason: string, greeting: Greeting): DragomanError {
   const { why, suggestions } = REASONS[reason]?.(greeting) ?? { why: '', suggestions: [] };
   return new DragomanError({
     code: reason === 'auth_failed' ? 'unauthenticated' : reason,
-    message: `The host turned the handshake down: ${reason}${why === '' ? '' : `, ${why}`}.`,
+    message: `The host rejected the handshake: ${reason}${why === '' ? '' : `, ${why}`}.`,
     retryable: reason === 'server_error',
     suggestions,
   });
@@ -45,12 +45,12 @@ const REASONS: Readonly<Record<string, Explained | undefined>> = {
           suggestions: ['pass a key of this host; an administrator can create one: dragoman keys create --agent AGENT'],
         }
       : {
-          why: 'and no key was handed in',
+          why: 'and no key was passed',
           suggestions: ['pass the API key of an agent: connectWire({ transport, key })'],
         },
   no_caps: ({ capabilities }) => ({
     why: `it has none of ${capabilities.join(', ')}`,
-    suggestions: ['leave out capabilities to be granted all that the host has'],
+    suggestions: ['leave out capabilities to request all that the host has'],
   }),
   version_mismatch: () => ({
     why: `it does not speak A2E wire ${WIRE_VERSION}`,
@@ -64,13 +64,13 @@ export function lostError(): DragomanError {
   return new DragomanError({ code: 'closed', message: 'The connection was closed.' });
 }
 
-/** The host had it, or may have: that it cannot be reached now says nothing of what became of it. */
+/** The host may have received the request, so its outcome is unknown. */
 export function brokenError(type: string, cause: DragomanError, requestId: string): DragomanError {
   return new DragomanError({
     code: cause.code,
-    message: `The connection broke before ${type} was answered; whether it was done is not known.`,
+    message: `The connection was lost before ${type} was answered; its outcome is unknown.`,
     retryable: cause.retryable,
-    suggestions: ['ask again only for what may be done twice'],
+    suggestions: ['repeat the request only if it may run twice'],
     requestId,
     details: { outcome: 'unknown', reason: cause.message },
     cause,

@@ -1,6 +1,6 @@
 import type { DragomanError } from '../dragoman-error.ts';
 
-/** A way to an A2E host. Each connection is a link of its own. */
+/** A transport to an A2E host. Each connection is a separate link. */
 export interface WireTransport {
   /** Resolves when messages can be sent. When the signal aborts, a connection that opens all the same is closed. */
   open(handlers: LinkHandlers, signal?: AbortSignal): Promise<WireLink>;

@@ -266,7 +266,7 @@ export class Conversation {
     const envelope = { ...(a2aMessagesDialect.toEnvelope(message) as E2AEnvelope), is_stream: true };
     const frames = engine.handle(envelope, {
       principal,
-      // Created on access: a recorded request has a signal of its own.
+      // Created on access: a recorded request has its own signal.
       get signal() {
         return entrance.signal;
       },
@@ -378,4 +378,4 @@ type Answer = A2AMessage | Failure | undefined;
 export const NO_PLACE = 'Too many connections are open already; try again later.';
 /** The longest message that is checked from an address with too many failed proofs. */
 const MOST_UNPROVEN = 64 * 1024;
-const NO_REQUEST = failure('not_found', {}, 'No request of this server waits for this answer.');
+const NO_REQUEST = failure('not_found', {}, 'No open request of this server matches this answer.');

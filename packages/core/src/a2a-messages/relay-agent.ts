@@ -78,7 +78,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
       const stamp = { id: ids.hex(), now: clock.now() };
       const converted = a2aMessagesDialect.fromEnvelope(envelope, stamp);
       if (!converted.ok)
-        return yield agentFailed(converted.issues[0]?.message ?? 'The request has no form as an A2A message.');
+        return yield agentFailed(converted.issues[0]?.message ?? 'The request cannot be converted to an A2A message.');
       if (converted.value.message_type !== 'request')
         throw new Error('an envelope was converted to a message that is not a request');
       // Two callers may use the same id, and the agent sees both as this server, so the id is made from caller and id.

@@ -113,7 +113,7 @@ export class SenderProof {
     const { text } = content.value;
     const key = await this.#signerOf(text, auth.signature, keys);
     const principal = this.#callers.named(sender);
-    // Checked again: the key may have been removed meanwhile.
+    // Checked again: the key may have been removed in the meantime.
     if (key === undefined || principal === undefined || !this.isGood(sender, key.fingerprint)) {
       return failure('unauthenticated');
     }

@@ -197,7 +197,7 @@ describe('an id', () => {
         await expect(registry.register(owner, cardOf(alike, ['read']), AT), alike).rejects.toMatchObject({
           failure: {
             code: 'forbidden',
-            message: `The id "${alike}" differs from "${other}", which is taken, only in the case of letters; choose another.`,
+            message: `The id "${alike}" differs from the existing id "${other}" only in upper and lower case; choose another.`,
           },
         });
       }

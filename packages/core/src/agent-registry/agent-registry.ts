@@ -115,7 +115,7 @@ export class AgentRegistry {
     const isNew = known === undefined;
     if (isNew && this.#index.size >= MOST_AGENTS) refuse('busy', {}, 'The registry is full.');
     if (known?.owner !== owner && (this.#owned.get(owner) ?? 0) >= this.#mostOwned) {
-      const message = `One caller may register ${this.#mostOwned} agents; remove one that is not needed any more.`;
+      const message = `One caller may register ${this.#mostOwned} agents; remove one that is no longer needed.`;
       refuse('forbidden', { limit: this.#mostOwned }, message);
     }
     const now = this.#clock.now().getTime();
@@ -209,7 +209,7 @@ export class AgentRegistry {
     const other = known === undefined && agentId !== owner ? this.#alike(agentId) : undefined;
     if (other !== undefined) {
       const [one, taken] = [agentId, other].map((id) => JSON.stringify(id));
-      const message = `The id ${one} differs from ${taken}, which is taken, only in the case of letters; choose another.`;
+      const message = `The id ${one} differs from the existing id ${taken} only in upper and lower case; choose another.`;
       refuse('forbidden', {}, message);
     }
   }

@@ -15,7 +15,7 @@ export function decodeEndpoint(text: string): Outcome<string> {
     pointer: '/endpoint',
     code: 'endpoint',
     message: `endpoint must be an http or https URL without a password in it, or "connection:"; got ${show(text)}`,
-    suggestion: 'write it such as https://agent.example.com/a2a/messages',
+    suggestion: 'use a URL such as https://agent.example.com/a2a/messages',
   });
 }
 

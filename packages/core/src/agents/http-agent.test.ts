@@ -122,7 +122,7 @@ describe('an agent fails when it answers', () => {
   test('compressed, but not really', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     const agent = await serving((_, response) => response.writeHead(200, headers).end('x'));
-    expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('its compression is broken');
+    expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('its compression is invalid');
   });
 
   test.each([200, 500])('with an unknown compression and status %i', async (status) => {
@@ -148,7 +148,7 @@ describe('an agent fails when it answers', () => {
       response.setHeader('content-type', 'text/event-stream').write('data: {"response');
       setTimeout(() => response.destroy(), 20);
     });
-    const message = 'The answer of the agent was cut off: it broke the connection.';
+    const message = 'The answer of the agent was cut off: it closed the connection unexpectedly.';
     expect(failureIn(await context.ask(agent, 'x'))).toMatchObject({ code: 'agent_failed', retryable: true, message });
   });
 

@@ -20,7 +20,7 @@ describe('a definition', () => {
     [
       'e2a-ws without url where no agent can dial in',
       { driver: 'e2a-ws' },
-      'agent desk: the e2a-ws driver needs url here, as no agent can dial in',
+      'agent desk: the e2a-ws driver requires url here, because agents cannot connect to this process',
     ],
     ['a relative url', { driver: 'http', url: '/e2a' }, 'agent desk: url must be absolute; got "/e2a"'],
     [
@@ -32,7 +32,7 @@ describe('a definition', () => {
     [
       'a password in the url',
       { driver: 'http', url: 'http://ada:secret@a.example' },
-      'agent desk: url must not hold a user name or password',
+      'agent desk: url must not contain a user name or password',
     ],
   ])('with %s is refused', async (_, definition, message) => {
     const opened = openAgent('desk', definition, { ...context, ...ports(), folder: '/nowhere' });

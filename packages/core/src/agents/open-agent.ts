@@ -74,7 +74,7 @@ const DRIVERS = {
       return new E2aWsAgent({ ...context, id, url, headers, gate: context.gate.allowing([hostPortOf(url)]) });
     }
     // Without a URL the agent dials in.
-    return context.hub?.agent(id) ?? fail(id, 'the e2a-ws driver needs url here, as no agent can dial in');
+    return context.hub?.agent(id) ?? fail(id, 'the e2a-ws driver requires url here, because agents cannot connect to this process');
   },
   // A command without a slash is searched in PATH. A relative command, and relative arguments, start at the server's
   // working directory, which is also that of the program.
@@ -197,7 +197,7 @@ function urlOf(
 ): URL {
   const text = needed(id, definition, member);
   const url = URL.canParse(text) ? new URL(text) : fail(id, `${member} must be absolute; got ${show(text)}`);
-  if (url.username !== '' || url.password !== '') fail(id, `${member} must not hold a user name or password`);
+  if (url.username !== '' || url.password !== '') fail(id, `${member} must not contain a user name or password`);
   if (url.protocol === `${scheme}:` || url.protocol === `${scheme}s:`) return url;
   return fail(id, `${member} must start with ${scheme}:// or ${scheme}s://; got ${show(text)}`);
 }

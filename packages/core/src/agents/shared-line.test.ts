@@ -102,7 +102,7 @@ describe('a line that is full', () => {
     expect(failureIn(rest)?.message).toContain('not read for too long');
   });
 
-  test('waits for ever for a reader that does not block others', async () => {
+  test('waits forever for a reader that does not block others', async () => {
     const reader = line.answer(asking('x'), context.call());
     const first = reader.next();
     for (let sequence = 0; sequence < 6; sequence++) say(chunk('r1', sequence), MiB);
@@ -144,7 +144,7 @@ describe('a line that is lost', () => {
 
 test('an agent that reads nothing is not sent anything more', async () => {
   sender.unsentBytes = 17 * MiB;
-  expect(failureIn(await ask('r1'))?.message).toBe('The agent does not read what it is sent.');
+  expect(failureIn(await ask('r1'))?.message).toBe('The agent does not read its input.');
   expect(sent).toEqual([]);
 });
 

@@ -71,7 +71,7 @@ export class SharedLine {
   async *answer(envelope: E2AEnvelope, call: Call): AsyncGenerator<AgentPart, void, undefined> {
     call.signal.throwIfAborted();
     if (this.#lost !== undefined) return yield this.#lost;
-    if (this.#sender.unsentBytes > MAX_UNSENT) return yield agentFailed('The agent does not read what it is sent.');
+    if (this.#sender.unsentBytes > MAX_UNSENT) return yield agentFailed('The agent does not read its input.');
     const id = this.#lineIds.next(envelope.request_id);
     const inbox = new Inbox();
     const frames = new RemoteFrames(id);

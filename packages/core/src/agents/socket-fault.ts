@@ -5,7 +5,7 @@ export function socketFault(error: unknown, maxReadBytes: number): string | unde
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return `it sent more than ${maxReadBytes} bytes in one frame`;
   if (code === 'WS_ERR_INVALID_UTF8') return 'it sent a frame that is not UTF-8';
-  return code.startsWith('WS_ERR_') ? `it broke the rules of WebSocket (${code})` : undefined;
+  return code.startsWith('WS_ERR_') ? `it violated the WebSocket protocol (${code})` : undefined;
 }
 
 /** The end of every request on a lost connection. */

@@ -185,7 +185,7 @@ export class StdioAgent implements Agent {
   }
 
   /**
-   * Waits for the output that the program wrote before it ended. A process that left its group may keep the output open for ever, so
+   * Waits for the output that the program wrote before it ended. A process that left its group may keep the output open forever, so
    * the wait is limited.
    */
   async #drained(read: Promise<unknown>, line: SharedLine): Promise<void> {

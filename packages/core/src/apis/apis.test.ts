@@ -18,7 +18,7 @@ function api(id: string, base_url = 'https://api.example.com') {
   return decoded.value;
 }
 
-test('what was put is there at once, and after a restart', async () => {
+test('a stored API exists immediately, and after a restart', async () => {
   const apis = open();
   await apis.load();
   const before = apis.version;

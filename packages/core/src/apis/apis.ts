@@ -123,7 +123,7 @@ export class Apis implements ApiCatalogue {
     );
   }
 
-  /** A host that merely cannot be reached at this moment is no reason to refuse it. */
+  /** A host that merely cannot be reached at this moment is not a reason to refuse it. */
   async #gateIssue(url: string): Promise<Issue | undefined> {
     if (this.#gate === undefined)
       return url.startsWith('https:') ? undefined : gateIssue(url, 'plain http is not let out');
@@ -190,7 +190,7 @@ function repeated(endpoints: NonNullable<ApiShape['endpoints']>): Issue[] {
       return [];
     }
     return [
-      { pointer: `/endpoints/${index}`, code: 'repeated', message: `${name} must be there once; it is repeated` },
+      { pointer: `/endpoints/${index}`, code: 'repeated', message: `${name} must be given only once; it is repeated` },
     ];
   });
 }
@@ -214,7 +214,7 @@ function gateIssue(url: string, why: string): Issue {
   return {
     pointer: '/base_url',
     code: 'base_url',
-    message: `base_url must be a URL the gate lets out; ${show(url)} is refused: ${why}`,
+    message: `base_url must be an allowed destination; ${show(url)} is blocked: ${why}`,
     suggestion: `use https, or name ${hostIn(url)} in gate.allow of dragoman.yaml`,
   };
 }

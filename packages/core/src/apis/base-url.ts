@@ -9,7 +9,7 @@ export function decodeBaseUrl(text: string): Outcome<string> {
   if (/[\s\\]/.test(text) || hasControl(text))
     return refused(text, 'without blanks, control characters or backslashes');
   // A server of an OpenAPI document with a variable that has no default: nothing fills it in.
-  if (/[{}]/.test(text)) return refused(text, 'written out, without { and }');
+  if (/[{}]/.test(text)) return refused(text, 'without { and }: templates are not filled in');
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused(text, 'an absolute https URL');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {

@@ -8,7 +8,7 @@ export const GivenName = {
   pattern: '^[a-zA-Z0-9][a-zA-Z0-9_.-]*$',
 } as const;
 
-/** What is wrong with the id of `what`, where it comes by the path. */
+/** The problem with the id of `what`, given in the path. */
 export function nameIssues(what: string, id: string): Issue[] {
   if (id.length <= GivenName.maxLength && PATTERN.test(id)) return [];
   const message = `the id of ${what} must be 1 to 100 letters, digits, dots, dashes and underscores, a letter or digit first; got ${show(id)}`;

@@ -40,11 +40,11 @@ function endpointsOf(path: string, item: Json, warnings: Issue[]): Endpoint[] {
   if (!isObject(item)) return [];
   const pointer = pointerTo('/paths', path);
   if (!/^\/[^?#\s\\]{0,511}$/.test(path)) {
-    warnings.push({ pointer, code: 'left_out', message: `${path} is left out: it is no path an endpoint can have` });
+    warnings.push({ pointer, code: 'left_out', message: `${path} is left out: it is not a valid endpoint path` });
     return [];
   }
   if (Object.hasOwn(item, '$ref')) {
-    const message = `${path} is left out, or a part of it: its $ref leads to nothing in the document`;
+    const message = `${path} is partly or completely left out: its $ref does not exist in the document`;
     warnings.push({ pointer, code: 'left_out', message });
   }
   return Object.entries(item).flatMap(([name, operation]) => {

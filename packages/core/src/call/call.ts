@@ -15,7 +15,7 @@ export interface Call {
   /** Absent before the call runs. */
   readonly running?: RunningCall | undefined;
   readonly log: Log;
-  /** What the endpoint adds to the request. Absent while the call runs. */
+  /** Data of the endpoint for the record. Absent while the call runs. */
   readonly beside?: Beside | undefined;
   /** Read the answer from after this sequence; -1 or absent is from the start. */
   readonly after?: number | undefined;
@@ -31,25 +31,25 @@ export interface Call {
   readonly history?: ((range?: HistoryRange) => Promise<readonly EarlierTurn[]>) | undefined;
 }
 
-/** What an endpoint adds to a request beside the envelope. */
+/** Data that an endpoint records with the envelope. */
 export interface Beside {
   /** The caller's `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
   /** Where it says no expiry itself: wait for an agent that is away until then, in epoch milliseconds. */
   readonly holdUntil?: number | undefined;
-  /** What the request was signed with: used up in the same commit that records it. */
+  /** The nonce of the signature: marked as used in the commit that records the request. */
   readonly nonce?: NonceRow | undefined;
-  /** What it owes beyond its answer: recorded in the same commit. */
+  /** A delivery beyond the answer, recorded in the same commit. */
   readonly letter?: NewLetter | undefined;
   /** The endpoint has counted it against the caller's limits already, to report them in its answer. */
   readonly counted?: boolean | undefined;
-  /** What the endpoint received, to be recorded with what was made of it. */
+  /** The received message, recorded with its envelope. */
   readonly received?: Received | undefined;
   /** Called when the request is on disk, with the row it has there: of a repeat, that of the first. */
   readonly onAccepted?: ((row: RequestRow, accepted: { readonly isRepeat: boolean }) => void) | undefined;
 }
 
-/** What an endpoint received, before anything was made of it. */
+/** The message as an endpoint received it. */
 export interface Received {
   /** The dialect of the endpoint. */
   readonly dialect: string;
@@ -58,7 +58,7 @@ export interface Received {
   readonly json?: Json;
 }
 
-/** What layers add to a call. */
+/** The parts of a call that layers add. */
 export type Added = Partial<
   Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log' | 'ask' | 'askClient' | 'pause'>
 >;
@@ -133,14 +133,14 @@ export interface EarlierTurn {
 
 /** The handles of a call that runs. Aborts when it is to end. */
 export interface RunningCall extends StopSignal {
-  /** What is recorded of it. */
+  /** Its record. */
   readonly row: RequestRow;
   /** An earlier process started it, and may have recorded a part of the answer. */
   readonly isResumed: boolean;
   /** Its answer is given under another run, or after the next start. */
   readonly isAbandoned: boolean;
   /** Adds a frame between those of the agent. Resolves when it is recorded; rejects when the answer is over. */
-  tell(frame: Partial<E2AResponse>): Promise<void>;
+  emit(frame: Partial<E2AResponse>): Promise<void>;
   /** Ends the call for this reason; its `signal` then aborts with it. */
   end(reason: Error): void;
   /** Leaves it to the next start, where its target can continue there. */

@@ -23,7 +23,7 @@ export interface ToolFilter {
   readonly without?: ReadonlySet<string>;
 }
 
-/** What a tool tells while it runs. */
+/** The events of a running tool. */
 export interface ToolEvent {
   readonly kind: EventKind;
   readonly data: JsonObject;

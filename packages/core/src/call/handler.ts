@@ -3,7 +3,7 @@ import type { Call } from './call.ts';
 
 /**
  * Everything that answers an envelope. The frames it yields are numbered from 0 and end with exactly one final frame.
- * What keeps it from starting at all (no permission, no such agent) it throws as `Refused`, when it is called or before the
+ * If it cannot start (no permission, unknown agent), it throws `Refused`, when it is called or before the
  * first frame. A layer that only looks at the way in hands the inner iterable on as it is: each one that passes every frame
  * through its own hands costs as much as the frame. `Frames` is what it really returns: a `Reading` where the frames are
  * recorded.

@@ -2,16 +2,16 @@
 export interface Principal {
   /** The agent id, `admin`, or the owner that an anonymous sender's messages are recorded with. */
   readonly id: string;
-  /** Who it is: an agent with a key or a signature, the operator, or a sender of the mailbox without either. */
+  /** The kind of caller: an agent with a key or a signature, the operator, or an anonymous sender of the mailbox. */
   readonly kind: 'agent' | 'admin' | 'anonymous';
   readonly permissions: Permissions;
   /** The caller's key, so that revoking the key ends what it opened; `undefined` for a signature. */
   readonly keyId?: string;
-  /** Its own limits, where they differ from everybody's. */
+  /** Its own limits, if they differ from the default. */
   readonly limits?: Partial<RateLimits>;
 }
 
-/** What a caller may use, by name. `*` means all; an empty list means nothing. */
+/** The permissions of a caller, by name. `*` means all; an empty list means nothing. */
 export interface Permissions {
   readonly operations: readonly string[];
   readonly apis: readonly string[];

@@ -85,7 +85,7 @@ export const DriverShape = {
       ...positive,
       maximum: 100,
       description:
-        'openai: the most model calls for one answer; each call after the first has the results of tool calls. Default: 8.',
+        'openai: the maximum number of model calls for one answer; each call after the first has the results of tool calls. Default: 8.',
     },
     parameters: {
       type: 'object',
@@ -127,12 +127,12 @@ export const DriverShape = {
     description: { type: 'string', maxLength: 500 },
     skills: names,
     agentId: { type: 'string', minLength: 1, description: 'Its ERC-8004 id, for the mailbox.' },
-    max_parallel: { ...positive, description: 'Requests it handles at once; others wait. Default: 8.' },
+    max_parallel: { ...positive, description: 'Maximum number of concurrent requests; others wait. Default: 8.' },
     timeout_ms: { ...positive, description: 'How long one answer may take.' },
     idempotent: {
       type: 'boolean',
       description:
-        'The agent tolerates the same request twice, as after a crash. Requests then start sooner and need one commit instead of two.',
+        'The same request may reach the agent twice, for example after a crash. Requests then need one commit instead of two.',
     },
   },
   additionalProperties: false,

@@ -128,7 +128,7 @@ test('a node that stood still is fenced when it wakes, before its next beat', as
   expect(cluster.isFenced).toBe(true);
 });
 
-test('a node that was declared dead lets go of what it held before it joins again', async () => {
+test('a node that was declared dead releases its runs before it joins again', async () => {
   const { store, cluster, beat } = setUp();
   await beat(3);
   store.isDead = true;

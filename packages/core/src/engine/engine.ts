@@ -188,7 +188,7 @@ export class Engine {
     const ended = this.runs
       .settled(agent.id)
       .then(() => agent[Symbol.asyncDispose]())
-      .catch((error) => this.#log.warn({ agent: agent.id, error: String(error) }, 'an agent did not end well'))
+      .catch((error) => this.#log.warn({ agent: agent.id, error: String(error) }, 'an agent did not stop cleanly'))
       .finally(() => this.#retiring.delete(ended));
     this.#retiring.add(ended);
   }

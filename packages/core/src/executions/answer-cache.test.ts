@@ -43,7 +43,7 @@ test('one agent never gets what another was answered, nor with another version o
   expect(cache.find('ann', keyed)).toBeUndefined();
 });
 
-test('what is kept has a name of its own, however much it is like what was kept before', () => {
+test('each cached answer has a new name, even if it equals an earlier one', () => {
   const { cache } = made();
   const kept = () => cache.keep('ann', get(), answer, { start: cache.startCall('ann', get()) }).lineage;
   const first = kept();
@@ -93,7 +93,7 @@ test('max-age makes the time shorter and never longer', () => {
   expect(cache.find('ann', long)).toBeUndefined();
 });
 
-test('what left before a write and is answered after it is not kept; elsewhere, and for others, it is', () => {
+test('an answer to a request sent before a write is not cached; elsewhere, and for others, it is', () => {
   const { cache } = made();
   const elsewhere = get({ url: 'https://other.example.com/' });
   const calls = ['ann', 'bob'].flatMap((owner) =>
@@ -125,7 +125,7 @@ test('a write forgets the origin, for its agent alone; clearing forgets all of o
   expect(cache.clear()).toBe(2);
 });
 
-test('what left before all was to be forgotten and is answered after it is not kept; for others it is', () => {
+test('an answer to a request sent before the cache was cleared is not cached; for others it is', () => {
   const { cache } = made();
   const both = () => ['ann', 'bob'].map((owner) => ({ owner, start: cache.startCall(owner, get()) }));
   const found = () => [cache.find('ann', get()), cache.find('bob', get())].map(Boolean);
@@ -139,7 +139,7 @@ test('what left before all was to be forgotten and is answered after it is not k
   expect(found()).toEqual([false, false]);
 });
 
-test('what a credential was answered does not stand for the one that replaced it meanwhile', () => {
+test('an answer for a credential is not used for the one that replaced it', () => {
   const { cache } = made();
   const keyed = get({ headers: { 'X-API-Key': new CredentialUse('key') } });
   const start = cache.startCall('ann', keyed);

@@ -44,7 +44,7 @@ export interface ApiCallsOptions {
   readonly maxAnswerBytes: number;
 }
 
-/** On whose behalf a call is made, and how long there is. */
+/** The principal of a call, and its time limit. */
 export interface CallContext {
   readonly principal: Principal;
   readonly signal: StopSignal;
@@ -79,7 +79,7 @@ export class ApiCalls {
     try {
       return await this.#try(request, context);
     } finally {
-      // What was read meanwhile may be from before. Also when it fails: it may have been acted upon all the same.
+      // Values read in the meantime may be outdated, even if it fails: it may have taken effect.
       cache.forgetOrigin(principal.id, request.url);
     }
   }
@@ -193,7 +193,7 @@ function withDetails(known: Failure, details: Failure['details']): Failure {
   return { ...known, details: { ...known.details, ...details } };
 }
 
-/** A request that was sent but not answered may have taken effect. It is not sent again, and the caller must know. */
+/** A request that was sent but not answered may have taken effect. It is not repeated, and the caller is informed. */
 function withOutcome(known: Failure, request: ApiRequest): Failure {
   if (!hadLeft(known) || !known.retryable) return known;
   const unknown = outcomeUnknown(request, known.message);

@@ -23,7 +23,7 @@ export class CircuitBreaker {
     if (circuit?.openUntil === undefined) return 0;
     const wait = circuit.openUntil - this.#clock.elapsed();
     if (wait > 0) return wait;
-    // Half-open: this call tries, and the circuit stays open for all others meanwhile.
+    // Half-open: this call tries, and the circuit stays open for all others in the meantime.
     circuit.openUntil = this.#clock.elapsed() + OPEN_MS;
     return 0;
   }

@@ -36,12 +36,12 @@ export function refuseDestination(
     return failure(
       'forbidden',
       { sent: false, suggestions: [`see the endpoints of ${api.id} in availableApis of the capabilities`] },
-      `${parts.method} ${path} is no endpoint of the API ${api.id} that this agent may call.`,
+      `${parts.method} ${path} is not an endpoint of the API ${api.id} that this agent may call.`,
     );
   }
   return failure(
     'forbidden',
     { suggestions: ['see availableApis in the capabilities'] },
-    `The call goes to ${target.origin}${target.pathname}, which is below no API this agent may use.`,
+    `The call goes to ${target.origin}${target.pathname}, which is not below the base URL of an API that this agent may use.`,
   );
 }

@@ -49,7 +49,7 @@ test('effects that arrive during a write are part of the next write', async () =
   expect(await store.effects(key)).toHaveLength(3);
 });
 
-test('what an earlier process recorded is found, and counted on from', async () => {
+test('records of an earlier process are found and continued', async () => {
   const { store, hold } = await startedExecution();
   const earlier = new EffectJournal({ key, hold, store });
   earlier.add(effect('a'));

@@ -46,7 +46,7 @@ export class ExecutionReaders {
     if (row.end !== null) return finishedExecution(row, row.end.result);
     const live = this.#options.live(row);
     if (live !== undefined) return runningExecution(live);
-    // It ended while we looked.
+    // It ended in the meantime.
     const now = await this.#options.store.find(row);
     const elsewhere = this.#elsewhere;
     if (now?.end === null && elsewhere !== undefined) {
@@ -128,7 +128,7 @@ export class ExecutionReaders {
     const end = ended.then(over, over);
     while (!isOver) {
       const live = this.#options.live(row);
-      // This node has taken it over meanwhile.
+      // This node has taken it over in the meantime.
       if (live !== undefined) return yield* live.read(last);
       for (const event of await Promise.race([elsewhere.eventsAfter(row, last), end])) {
         yield event;
@@ -146,6 +146,6 @@ const EVENTS_WITHIN_MS = 2000;
 const EVENTS_PAUSE_MS = 50;
 /** Events in one answer to another node. */
 const MOST_EVENTS = 500;
-/** Between two looks for the end of an execution that another node runs. */
+/** The polling interval for the end of an execution on another node. */
 const LOOK_MS = 200;
 const CANNOT_CONTINUE = 'The execution cannot continue at the moment.';

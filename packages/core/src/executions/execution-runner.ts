@@ -161,7 +161,7 @@ export class ExecutionRunner {
       },
       onError: request.options.onError ?? 'stop',
       // Operations that end because it is run again have not ended.
-      onProgress: (progress) => runsAgain(running.reason) || live.tell(progress),
+      onProgress: (progress) => runsAgain(running.reason) || live.emit(progress),
     });
     leave();
     if (live.reason === SUSPENDED || live.reason === LOST) throw live.reason;
@@ -187,9 +187,9 @@ export class ExecutionRunner {
       made: (given) => this.#options.questions.made(given),
       ask: async (pending, settled) => {
         const { operationId, key, question, end } = pending;
-        live.tell({ event: 'question-asked', operationId, key, question });
+        live.emit({ event: 'question-asked', operationId, key, question });
         const resolved = (result: QuestionEnd) =>
-          live.tell({ event: 'question-resolved', operationId, key, end: result });
+          live.emit({ event: 'question-resolved', operationId, key, end: result });
         if (end?.answer !== undefined) {
           resolved(end);
           return end.answer;

@@ -41,7 +41,7 @@ import { type ParsedRequest, type RequestOrigin, requestText } from './workflow-
 
 export interface ExecutionsOptions extends ExecutionRunnerOptions {
   readonly forgetting: Pick<ForgettingStore, 'execution'>;
-  /** Records that a credential was not let out. */
+  /** Records that a credential was not released. */
   readonly noteRefusal: (credentialId: string, use: SecretUse) => void;
   /** The principal that had this id when an execution was accepted; `undefined` when it no longer exists. */
   readonly principalNamed: (id: string) => Principal | undefined;
@@ -53,7 +53,7 @@ export interface ExecutionsOptions extends ExecutionRunnerOptions {
 }
 
 /**
- * Every execution of a workflow, durable: recorded before it runs, its effects before anybody learns of them, its end before
+ * Every execution of a workflow, durable: recorded before it runs, its effects before they are visible, its end before
  * it is answered.
  *
  *   accepted ──▶ runs ──▶ ended
@@ -269,7 +269,7 @@ export class Executions {
 
   async #resume({ row, held }: Claimed<ExecutionRow>): Promise<undefined> {
     const principal = this.#options.principalNamed(row.owner);
-    if (principal === undefined) await this.#endAtOnce(row, held, failure('forbidden', {}, 'Its owner is gone.'));
+    if (principal === undefined) await this.#endAtOnce(row, held, failure('forbidden', {}, 'Its owner was removed.'));
     else this.#start(new LiveExecution(row, principal, Promise.resolve({ repeat: false, held })));
   }
 

@@ -133,7 +133,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** Without it the name of a new file may be gone after a power cut. */
+/** Without it a new file may be missing after a power failure. */
 async function syncFolder(folder: string): Promise<void> {
   let handle: FileHandle | undefined;
   try {

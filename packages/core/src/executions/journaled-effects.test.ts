@@ -45,7 +45,7 @@ test('GET leaves at once', async () => {
   expect(sent).toEqual([{ method: 'GET', recorded: [] }]);
 });
 
-test('what was about to leave when the process ended is not sent again, in no later run either', async () => {
+test('a request about to be sent when the process ended is never sent again', async () => {
   const first = await startedExecution();
   first.answer();
   first.journal.add({ kind: 'intent', key: 'call', note: { digest: 'd1' } });
@@ -60,7 +60,7 @@ test('what was about to leave when the process ended is not sent again, in no la
   }
 });
 
-test('what was recorded for another computation is neither taken for this one nor done again', async () => {
+test('a record of another computation is neither used nor repeated', async () => {
   const first = await startedExecution();
   first.answer();
   await first.effects.call('call', request('POST'), 'd1');

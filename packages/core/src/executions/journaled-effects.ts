@@ -60,7 +60,7 @@ export class JournaledEffects implements Effects {
     const past = this.#past('call', key, digest);
     if (past !== undefined) return answerOf(past, calls.labelsOf(request));
     if (this.#past('intent', key, digest) !== undefined) {
-      throw this.#ended(key, digest, outcomeUnknown(request, 'The server stopped while it was under way.'));
+      throw this.#ended(key, digest, outcomeUnknown(request, 'The server stopped while the call was running.'));
     }
     if (request.method !== 'GET') {
       if (!isIdempotent(request)) journal.add({ kind: 'intent', key, note: { digest } });
@@ -122,7 +122,7 @@ export class JournaledEffects implements Effects {
   async store(key: string, write: StoreWrite, digest: string): Promise<void> {
     const { journal, storedData, context, secrets } = this.#options;
     if (context.signal.aborted) throw context.signal.reason;
-    // What is for this execution alone, it has in its own data, and computes again.
+    // Data of only this execution is computed again.
     if (write.storage === 'sessionStorage') return;
     if (this.#past('store', key, digest) !== undefined) return;
     await journal.flush();
@@ -208,7 +208,7 @@ export class JournaledEffects implements Effects {
   #past(kind: EffectKind, key: string, digest: string): EffectRow | undefined {
     const past = this.#options.journal.find(kind, key);
     if (past === undefined || JSON.parse(past.note).digest === digest) return past;
-    refuse('internal', { operation: key }, 'What was recorded before the restart does not fit what is computed now.');
+    refuse('internal', { operation: key }, 'The records from before the restart do not match the resumed execution.');
   }
 
   /** A call that failed once fails in every run. */

@@ -62,7 +62,7 @@ test('a running execution is recorded before it is looked up: by its id, in the 
   }
 });
 
-test('an execution that takes longer than 50 ms is recorded meanwhile, and continues after a crash', async () => {
+test('an execution that takes longer than 50 ms is recorded in the meantime, and continues after a crash', async () => {
   const { execute, answer, writes, requests, pass, store } = workflows();
   const running = execute(get, 'e1');
   await expect.poll(() => requests.length).toBe(1);
@@ -106,7 +106,7 @@ test('two that ask the same at once run it once', async () => {
   expect(requests).toHaveLength(1);
 });
 
-test('what cannot be recorded is not answered', async () => {
+test('an execution that cannot be recorded is not answered', async () => {
   const store = memoryStore();
   const full = () => Promise.reject(new StoreError('store_unavailable', 'The disk is full.'));
   const { execute, answer } = workflows(store, { ...store.executions, accept: full });

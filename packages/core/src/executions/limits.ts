@@ -4,7 +4,7 @@ import { type Filled, withDefaults } from '../schema/with-defaults.ts';
 const positive = { type: 'integer', minimum: 1 } as const;
 const seconds = { type: 'integer', minimum: 0 } as const;
 
-/** `workflows:` in the configuration: what executions may take. */
+/** `workflows:` in the configuration: the limits of executions. */
 export const WorkflowsShape = {
   type: 'object',
   description: 'Limits of A2E workflow executions.',
@@ -15,16 +15,16 @@ export const WorkflowsShape = {
       default: 262_144,
       description: 'The largest body of a request with a workflow, in bytes.',
     },
-    max_operations: { ...positive, default: 20, description: 'The most operations of one workflow.' },
+    max_operations: { ...positive, default: 20, description: 'Maximum number of operations of one workflow.' },
     max_steps: {
       ...positive,
       default: 1000,
-      description: 'The most operations that one execution runs; each run in a loop counts.',
+      description: 'Maximum number of operations that one execution runs; each run in a loop counts.',
     },
-    max_api_calls: { ...positive, default: 30, description: 'The most API calls of one execution.' },
+    max_api_calls: { ...positive, default: 30, description: 'Maximum number of API calls of one execution.' },
     max_depth: { ...positive, default: 4, description: 'The deepest nesting of Conditional and Loop.' },
-    max_iterations: { ...positive, default: 1000, description: 'The most items of one Loop.' },
-    max_data_bytes: { ...positive, default: 16_777_216, description: 'The most data of one execution, in bytes.' },
+    max_iterations: { ...positive, default: 1000, description: 'Maximum number of items of one Loop.' },
+    max_data_bytes: { ...positive, default: 16_777_216, description: 'Maximum data of one execution, in bytes.' },
     max_answer_bytes: {
       ...positive,
       default: 5_242_880,
@@ -40,9 +40,9 @@ export const WorkflowsShape = {
     store_bytes: {
       ...positive,
       default: 16_777_216,
-      description: 'The most bytes that one agent may store with StoreData.',
+      description: 'Maximum bytes that one agent may store with StoreData.',
     },
-    store_keys: { ...positive, default: 1000, description: 'The most keys that one agent may store with StoreData.' },
+    store_keys: { ...positive, default: 1000, description: 'Maximum number of keys that one agent may store with StoreData.' },
     cache_seconds: {
       ...seconds,
       default: 300,

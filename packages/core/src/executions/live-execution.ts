@@ -85,7 +85,7 @@ export class LiveExecution extends ActiveRun {
     for (const parked of this.#onParked.splice(0)) parked();
   }
 
-  tell(progress: Progress): void {
+  emit(progress: Progress): void {
     this.#events.push(this.#withoutValue(progress));
     if (this.#wake.length > 0) this.#wakeReaders();
   }

@@ -61,7 +61,7 @@ export class ParkedExecution extends Ending implements AskingRun {
   }
 
   /** The question is recorded already; this records its answer. */
-  async tell(frame: Partial<E2AResponse>): Promise<void> {
+  async emit(frame: Partial<E2AResponse>): Promise<void> {
     const { response_kind: kind, body } = frame;
     const end = kind === undefined || body === undefined ? undefined : questionEndIn({ response_kind: kind, body });
     if (end === undefined || end.state === 'withdrawn') return;

@@ -37,7 +37,7 @@ export interface WorkflowCatalogue {
   names(): readonly string[];
 }
 
-/** Makes plans for callers: what they may use, what there is, and how much. The same for validate, plan and execute. */
+/** Makes plans for callers with their permissions, resources and limits. The same for validate, plan and execute. */
 export class Planner {
   readonly #options: PlannerOptions;
   readonly #plans = new LRUCache<string, LRUCache<object, Plan>>({ max: MOST_PERMISSIONS });

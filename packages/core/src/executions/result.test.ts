@@ -26,7 +26,7 @@ test('a result reports the outcome of an execution, with its time', () => {
   });
 });
 
-test('what was skipped and went wrong is in it', () => {
+test('it has the skipped operations and the errors', () => {
   const errors = [1, 2].map((count) => ({ type: 'ExecutionError', message: `"${count}"` }) as const);
   const text = textOf(rowAt(0), { ...run, status: 'error', skipped: ['b'], errors }, 0);
   expect(JSON.parse(text)).toMatchObject({ skipped: ['b'], error: errors[0], errors });

@@ -17,7 +17,7 @@ export interface StoredDataOptions {
   readonly quota: StoredQuota;
 }
 
-/** What StoreData keeps for an agent, readable in its later executions at `/store/<key>`. */
+/** The stored data of an agent, readable in its later executions at `/store/<key>`. */
 export class StoredData {
   readonly #options: StoredDataOptions;
 
@@ -70,7 +70,7 @@ export class StoredData {
     }
   }
 
-  /** Removes files whose names are gone. One that a crash leaves, the next start removes. */
+  /** Removes files without an entry. Files left by a crash are removed at the next start. */
   async erase(files: readonly string[]): Promise<void> {
     for (const file of files) await this.#options.files?.remove(file);
   }
@@ -107,7 +107,7 @@ function over(wanted: StoredQuota, quota: StoredQuota): Refused {
   const details = {
     quota: quota.bytes,
     quota_keys: quota.count,
-    suggestions: ['store less, or use a key again: what it held is replaced'],
+    suggestions: ['store less, or reuse a key to replace its value'],
   };
   const message =
     wanted.count > quota.count

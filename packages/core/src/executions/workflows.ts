@@ -39,7 +39,7 @@ export interface WorkflowsOptions {
   /** The open questions to people. */
   readonly questions: OpenQuestions;
   readonly principalNamed: (id: string) => Principal | undefined;
-  /** The stored workflows there are when a plan is made. */
+  /** The stored workflows at the time of planning. */
   readonly storedWorkflows?: () => WorkflowCatalogue;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -69,7 +69,7 @@ export interface WorkflowService {
   readonly reader: WorkflowRequestReader;
   readonly planner: Planner;
   readonly executions: Executions;
-  /** What StoreData keeps for each agent. */
+  /** The stored data of each agent. */
   readonly storedData: StoredData;
   readonly limits: WorkflowLimits;
   /** The operations there are. */

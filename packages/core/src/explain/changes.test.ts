@@ -13,7 +13,7 @@ test('a place that is gone is dropped, one that is other is changed, one that is
   });
 });
 
-test('what became empty is dropped, not changed', () => {
+test('a value that became empty is dropped, not changed', () => {
   expect(changesBetween({ auth: { token: 't' } }, { auth: {} }, nothing)).toMatchObject({
     dropped: [{ pointer: '/auth/token' }],
     changed: [],

@@ -36,7 +36,7 @@ interface Leaf {
   readonly value: Json;
 }
 
-/** Every value that holds nothing further. What is null or empty says nothing. */
+/** Every leaf value that is neither null nor empty. */
 function leavesOf(value: Json, pointer = ''): Leaf[] {
   if (value === null || value === '') return [];
   if (Array.isArray(value)) return value.flatMap((item, index) => leavesOf(item, pointerTo(pointer, index)));

@@ -12,5 +12,5 @@ export interface ExplainContext {
   readonly operations: OwnOperations;
 }
 
-/** What the record of one run says. */
+/** The record of one run. */
 export type Explained = Omit<Explanation, 'also_by' | 'node'>;

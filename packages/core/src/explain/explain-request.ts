@@ -96,7 +96,7 @@ function callback({ id, url, state, attempts, failures, body, endedAt }: ShownDe
     attempts,
     ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
     failures: failures.map(({ at, ...rest }) => ({ at: new Date(at).toISOString(), ...rest })),
-    // It may be damaged; its failures say so.
+    // It may be damaged; its failures report that.
     body: body === null ? null : (JSON.parse(body) as Json),
   };
 }

@@ -45,7 +45,7 @@ function knownBy({ key_id: keyId, session_id: session }: Pick<AuditEntry, 'key_i
   return keyId === undefined || keyId === '' ? `session ${session}` : `key ${keyId}, session ${session}`;
 }
 
-/** What had to be allowed besides: a tool by its name, a skill by the agent that has it. */
+/** Additional permissions: a tool by its name, a skill by its agent. */
 function callOf(
   { agent_id: who, type, name }: Pick<AuditEntry, 'agent_id' | 'type' | 'name'>,
   permissions: Permissions,
@@ -58,12 +58,12 @@ function callOf(
   return [{ ...known, what: `to call the skill ${name}`, rule: permissionList(permissions, 'agents') }];
 }
 
-/** What the code of an error says, for those of the protocol; a tool has codes of its own. */
+/** The meaning of the protocol's error codes; tools have their own codes. */
 function meaningOf(code: string): { readonly meaning?: string } {
   return isWireErrorCode(code) ? { meaning: WIRE_ERRORS[code].meaning } : {};
 }
 
-/** It did not come to a call, so nothing had to allow one. */
+/** There was no call, so no permission was needed. */
 const REFUSALS: ReadonlySet<string> = new Set([
   ...['invalid_message', 'schema_violation', 'unknown_type', 'unauthorized', 'capability_missing', 'not_found'],
   ...['busy', 'rate_limited'],

@@ -5,7 +5,7 @@ import { explainExecution } from './explain-execution.ts';
 import { explainRequest } from './explain-request.ts';
 
 /**
- * What happened to the request, or the execution, of this id; of several callers' the newest, or the one of `owner`.
+ * Explains the request or execution of this id; with several callers the newest, or the one of `owner`.
  * `undefined` if there is no record: a request refused at the endpoint leaves none.
  */
 export async function explain(

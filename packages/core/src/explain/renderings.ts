@@ -11,7 +11,7 @@ import { factsOf } from '../endpoints/openai/openai-endpoint.ts';
 import { finalOf, type MailboxRequest, mailboxAnswerOf } from '../mailbox/answer.ts';
 import { questionMessageIn } from '../mailbox/question.ts';
 
-/** What an endpoint sends for a frame; `null` if it sends nothing. Gets the frames of an answer in order. */
+/** The messages of an endpoint for a frame; `null` if there are none. Called with the frames in order. */
 export type Rendering = (frame: E2AResponse) => Json | Promise<Json>;
 
 /**

@@ -55,7 +55,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 const FOREIGN: Readonly<Record<string, string>> = {
-  '/auth': 'it was checked at the endpoint; an agent learns who signed, not how',
+  '/auth': 'it was verified at the endpoint and is not passed to the agent',
 };
 
 /** The endpoint has applied its own limits already. */

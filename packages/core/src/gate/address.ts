@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 /** Why an address is not public. */
 export interface AddressFault {
   readonly why: string;
-  /** Whether a name that the operator allows may stand for it. The others must be allowed as they are, by number. */
+  /** Whether an allowed name may resolve to it. Other addresses must be allowed by number. */
   readonly byName: boolean;
 }
 
@@ -20,7 +20,7 @@ function parseAddress(text: string): Uint8Array | undefined {
   return isIPv6(text) && !text.includes('%') ? parseIPv6(text) : undefined;
 }
 
-/** Whether two spellings mean one address. A socket tells an IPv4 peer as IPv4 or mapped into IPv6. */
+/** Whether two spellings mean one address. A socket reports an IPv4 peer as IPv4 or mapped into IPv6. */
 export function isSameAddress(left: string, right: string): boolean {
   const [a, b] = [left, right].map((text) => {
     const bytes = parseAddress(text);
@@ -83,7 +83,7 @@ function block([range, why, byName = false]: readonly [range: string, why: strin
   return { prefix, bits: Number(bits), fault: { why, byName } };
 }
 
-/** What is not the public network's, by the IANA special-purpose registries. The first that fits counts. */
+/** Ranges outside the public network, by the IANA special-purpose registries. The first match counts. */
 const BLOCKS_V4: readonly Block[] = (
   [
     ['169.254.0.0/16', 'a link-local address'],

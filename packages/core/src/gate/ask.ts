@@ -28,7 +28,7 @@ export interface AskOptions {
   readonly patience: { readonly clock: Clock; readonly milliseconds: number } | undefined;
 }
 
-/** Sends it over one of the connections and gives the answer as the caller may see it. */
+/** Sends it over one of the connections and returns the answer that the caller may see. */
 export async function ask(
   pool: Pool,
   { method, path, headers, body }: Outbound,

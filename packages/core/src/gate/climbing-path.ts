@@ -14,7 +14,7 @@ function decoded(_: string, hex: string): string {
 
 const MOST_DECODINGS = 3;
 const ESCAPE = /%([0-9a-f]{2})/gi;
-/** Bytes, as characters, that stand for an ASCII character in a decoder that does not refuse them. */
+/** Byte sequences that a lax decoder reads as an ASCII character. */
 const OVERLONG = /[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]/;
 /** Some servers drop control characters and blanks. */
 const DOTS = /^[\0-\x20]*\.[\0-\x20]*\.[\0-\x20]*(?:;|$)/;

@@ -1,6 +1,6 @@
 import { failureOf } from '../refusals/refused.ts';
 
-/** Why a host could not be reached, or the way to it broke, in plain words. */
+/** Why a host could not be reached or the connection failed, worded. */
 export function connectFault(error: unknown): string {
   const failure = failureOf(error);
   if (failure !== undefined) return String(failure.details['reason'] ?? failure.message.replace(/\.$/, ''));
@@ -22,8 +22,8 @@ export function connectFault(error: unknown): string {
 
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'it broke the connection',
-  EPIPE: 'it broke the connection',
+  ECONNRESET: 'it closed the connection unexpectedly',
+  EPIPE: 'it closed the connection unexpectedly',
   ENOTFOUND: 'its host name cannot be resolved',
   EAI_AGAIN: 'its host name cannot be resolved at the moment',
   ETIMEDOUT: 'it did not answer in time',
@@ -34,7 +34,7 @@ const WORDS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'its headers are too long',
   UND_ERR_HEADERS_OVERFLOW: 'its headers are too long',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its answer does not have the announced length',
-  UND_ERR_SOCKET: 'it broke the connection',
+  UND_ERR_SOCKET: 'it closed the connection unexpectedly',
 };
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE/;

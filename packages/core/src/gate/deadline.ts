@@ -28,7 +28,7 @@ export class Deadline {
     return Math.max(0, this.#until - this.#clock.elapsed());
   }
 
-  /** What the promise gives, unless time is over first. */
+  /** The result of the promise, or a timeout. */
   wait<T>(promise: Promise<T>): Promise<T> {
     return unlessAborted(promise, this.#ending);
   }

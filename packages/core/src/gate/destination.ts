@@ -5,7 +5,7 @@ import type { AllowList } from './gate.ts';
 import { judgeHostName, type NameFault } from './host-name.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 
-/** Where a request goes, as far as its URL tells. */
+/** The destination of a request, from its URL. */
 export interface Destination extends HostPort {
   readonly url: URL;
   /** Of the connection, not of the protocol on it. */
@@ -16,7 +16,7 @@ export interface Destination extends HostPort {
   readonly address: string | undefined;
 }
 
-/** Private or plain-http hosts that the operator lets through, by name and port, and the list they are from. */
+/** Private or plain-http hosts that the operator allows, by name and port, and their list. */
 export interface AllowedHosts {
   readonly list: AllowList;
   has(name: string): boolean;
@@ -34,9 +34,9 @@ export function judgeUrl(text: string, url: URL | undefined, allowed: AllowedHos
   if (url === undefined) return invalid(`must be an absolute URL; got ${show(text.slice(0, 200))}`);
   const secure = SECURE[url.protocol];
   if (secure === undefined)
-    return refused(`only https is let out; got ${show(url.protocol.slice(0, 40))}`, 'call it by https');
+    return refused(`only https is allowed; got ${show(url.protocol.slice(0, 40))}`, 'call it by https');
   if (url.username !== '' || url.password !== '')
-    return refused('it must not hold a user name or password', 'name a credential in a header instead');
+    return refused('it must not contain a user name or password', 'name a credential in a header instead');
   const host = url.hostname;
   const literal = host.startsWith('[') ? host.slice(1, -1) : host;
   const { port } = hostPortOf(url);
@@ -66,10 +66,10 @@ function faultOf({ host, address, port, secure }: Judged): NameFault | undefined
     const addressFault = judgeAddress(address);
     if (addressFault !== undefined) return { why: `its host is ${addressFault.why}` };
   }
-  if (port === 0) return { why: 'nothing can listen on port 0', help: 'write the port of a web server, or none' };
+  if (port === 0) return { why: 'port 0 is not a valid destination', help: 'use the port of a web server, or omit it' };
   if (!secure) return { why: 'plain http is allowed only for hosts that the operator allows' };
   const isWebPort = port === 443 || (port >= 1024 && !SERVICE_PORTS.has(port));
-  return isWebPort ? undefined : { why: `port ${port} is not one of a web server` };
+  return isWebPort ? undefined : { why: `port ${port} is not a web server port` };
 }
 
 function refused(why: string, suggestion: string): Failure {

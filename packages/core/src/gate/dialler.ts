@@ -37,7 +37,7 @@ export class Dialler {
       socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
         late();
         socket.off('error', failed);
-        // The last word on where we are: the operating system's.
+        // The operating system reports the actual address.
         if (isSameAddress(socket.remoteAddress ?? '', address)) return resolve(socket);
         socket.destroy();
         reject(withCode('EPEER', `dialled ${address} and reached ${socket.remoteAddress}`));

@@ -1,14 +1,14 @@
-/** One request that somebody wanted sent. Never its path, its query or its headers, which may hold secrets. */
+/** One outbound request, without path, query and headers, which may contain secrets. */
 export interface EgressEntry {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** On whose behalf; empty where an address was checked before anybody used it. */
+  /** The caller; empty if an address was checked before its use. */
   readonly caller: string;
   /** `CONNECT`: a connection for another protocol. `CHECK`: the address was refused before anything was sent. */
   readonly method: string;
   /** With the port, where that is not the usual one. */
   readonly host: string;
-  /** `refused`: the gate did not let it out. `failed`: it did, and there was no answer. */
+  /** `refused`: blocked by the gate. `failed`: sent, without an answer. */
   readonly outcome: 'answered' | 'failed' | 'refused';
   readonly status: number | null;
   /** Why there is no answer. */

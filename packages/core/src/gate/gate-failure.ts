@@ -19,18 +19,18 @@ export function brokenAnswer(error: unknown): Failure {
   return failure(
     'agent_failed',
     { sent: true, reason },
-    `The host received the request and did not answer in full: ${reason}.`,
+    `The host received the request, but its response was incomplete: ${reason}.`,
   );
 }
 
-/** An answer that goes over a bound. Asking again would not make it smaller. */
+/** An answer that exceeds a limit. A retry would not help. */
 export function excessive(reason: string, suggestions?: readonly string[]): Failure {
   const details = { sent: true, reason, ...(suggestions !== undefined && { suggestions }) };
-  return { ...failure('agent_failed', details, `The answer was not taken: ${reason}.`), retryable: false };
+  return { ...failure('agent_failed', details, `The response was rejected: ${reason}.`), retryable: false };
 }
 
 export function late(milliseconds: number, sent: boolean): Failure {
-  return failure('timeout', { sent }, `The answer did not come within ${Math.round(milliseconds)} ms.`);
+  return failure('timeout', { sent }, `The response did not arrive within ${Math.round(milliseconds)} ms.`);
 }
 
 /** An answer beyond its limit. */

@@ -8,7 +8,7 @@ import { failureOf } from '../refusals/refused.ts';
 import type { InboundAnswer, OutboundRequest } from './gate.ts';
 import { type GateOptions, type NetworkGate, openGate } from './network-gate.ts';
 
-/** What a test of the gate needs: servers on loopback, gates to them, and everything closed at the end. */
+/** The setup of gate tests: servers on loopback and gates to them, all closed at the end. */
 export class GateBench implements AsyncDisposable {
   readonly log = new SilentLog();
   readonly #servers: (Server | ReturnType<typeof createTcpServer>)[] = [];

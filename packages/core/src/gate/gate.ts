@@ -6,7 +6,7 @@ import type { SecretText } from './secret-text.ts';
 /**
  * The only way out to the network. Every host is judged after resolution, redirects are answers and never followed, sizes
  * and time are bounded, and credentials are put in at the last moment, for the hosts they are bound to.
- * What is refused or fails rejects with `Refused`, and a body that breaks off throws it: `forbidden` and `invalid_message`
+ * Refused and failed requests reject with `Refused`, and an incomplete body throws it: `forbidden` and `invalid_message`
  * were never sent, `unreachable` neither; whether `timeout` and `agent_failed` were, their `details.sent` says. A host that was not
  * even looked up, because too many others were, is `unreachable` with `details.looked_up` false. An aborted signal rejects with
  * its own reason.
@@ -15,7 +15,7 @@ export interface Gate {
   request(request: OutboundRequest): Promise<InboundAnswer>;
   /**
    * Why a URL cannot be called, without calling it: for addresses that are kept for later. That its name cannot be looked up at
-   * this moment is no reason, since it is judged again when it is called.
+   * this moment is not a reason, since it is judged again when it is called.
    */
   check(url: string, allowList: AllowList): Promise<Failure | undefined>;
 }
@@ -30,14 +30,14 @@ export type AllowList = 'allow' | 'callbacks' | 'none';
 export interface OutboundRequest {
   /** On whose behalf: connections are never shared between callers. */
   readonly caller: string;
-  /** The request or operation it is for, as it will stand in the record of a credential's use. */
+  /** The request or operation, for the record of a credential's use. */
   readonly purpose?: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
   readonly url: string;
   readonly allowList: AllowList;
   readonly query?: readonly (readonly [name: string, value: string | CredentialUse])[];
   readonly headers?: Readonly<Record<string, OutboundHeader>>;
-  /** Bytes as they are, or a JSON value that may hold a `CredentialUse` at any depth. */
+  /** Bytes, or a JSON value that may contain a `CredentialUse` at any depth. */
   readonly body?: { readonly bytes: Uint8Array } | { readonly json: unknown } | undefined;
   /** For the whole exchange, the body included. */
   readonly timeoutMs: number;
@@ -46,7 +46,7 @@ export interface OutboundRequest {
   readonly signal?: StopSignal | undefined;
 }
 
-/** A text, or a secret that is put in at the last moment. */
+/** A text, or a secret that is inserted just before sending. */
 export type OutboundHeader = string | CredentialUse | SecretText;
 
 export interface InboundAnswer {

@@ -1,7 +1,7 @@
-/** Why a name is not looked up. */
+/** Why a name is not resolved. */
 export interface NameFault {
   readonly why: string;
-  /** What would help, where the operator cannot allow it by this name. */
+  /** The fix, if the operator cannot allow it by this name. */
   readonly help?: string;
 }
 

@@ -6,7 +6,7 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** Reads `host` (port 443) or `host:port`, as operators write it; an IPv6 address stands in brackets when a port follows. */
+/** Reads `host` (port 443) or `host:port`, as operators write it; an IPv6 address with a port needs brackets. */
 export function decodeHostPort(text: string, pointer: string): Outcome<HostPort> {
   const [, host = '', digits] = HOST_PORT.exec(text) ?? [];
   const port = digits === undefined ? 443 : Number(digits);

@@ -66,7 +66,7 @@ async function* decoded(
     }
   } catch (error) {
     if (failureOf(error) !== undefined || !isDecoderError(error)) throw error;
-    throw new Refused(excessive('its compression is broken'));
+    throw new Refused(excessive('its compression is invalid'));
   } finally {
     source.destroy();
     decoder.destroy();

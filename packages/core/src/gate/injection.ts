@@ -2,7 +2,7 @@ import { CredentialUse } from '../secrets/credential-use.ts';
 import type { OutboundHeader, OutboundRequest } from './gate.ts';
 import { SecretText } from './secret-text.ts';
 
-/** Where a secret can stand: in a request, or in the environment of a program. */
+/** The places for a secret: in a request, or in the environment of a program. */
 export type SecretPlace = 'header' | 'query' | 'body' | 'env';
 
 export interface PlacedCredential {

@@ -24,11 +24,11 @@ export const GATE_LIMITS = {
     description: 'How long an idle connection is kept for the next request.',
   }),
   resolved_ms: limit({ minimum: 1, default: 2000, description: 'How long DNS results are cached.' }),
-  header_bytes: limit({ minimum: 1024, default: 16_384, description: 'The most bytes of all response headers.' }),
+  header_bytes: limit({ minimum: 1024, default: 16_384, description: 'Maximum bytes of all response headers.' }),
   announcements: limit({
     minimum: 1,
     default: 16,
-    description: 'The most interim responses (1xx) before the response.',
+    description: 'Maximum number of interim responses (1xx) before the response.',
   }),
   unpacked_ratio: limit({
     minimum: 2,
@@ -43,12 +43,12 @@ export const GATE_LIMITS = {
   sent_header_bytes: limit({
     minimum: 1024,
     default: 16_384,
-    description: 'The most bytes of all headers of an outbound request.',
+    description: 'Maximum bytes of all headers of an outbound request.',
   }),
   sent_header_fields: limit({
     minimum: 8,
     default: 64,
-    description: 'The most headers of an outbound request.',
+    description: 'Maximum number of headers of an outbound request.',
   }),
 } as const;
 

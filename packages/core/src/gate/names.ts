@@ -20,8 +20,8 @@ export interface NamesOptions {
 
 /**
  * Looks up names. The system looks up those the operator chose, because it knows more ways than the DNS. Anybody can give us
- * others, and nobody has to answer for them: the name servers are lookup for those directly, where a dead name keeps no other
- * waiting. Answers are remembered for a moment, so that a burst of requests asks once; they are judged each time they are
+ * others, which are resolved by querying the name servers directly, so that a slow name does not delay
+ * other names. Answers are remembered for a moment, so that a burst of requests asks once; they are judged each time they are
  * used, and connections are made to them and to nothing else.
  */
 export class Names {
@@ -80,5 +80,5 @@ export class Names {
   }
 }
 
-/** Each has a socket of its own. */
+/** Each has its own socket. */
 const MOST_AT_ONCE = 500;

@@ -275,7 +275,7 @@ describe('a name', () => {
     expect(pauses).toHaveLength(8);
   });
 
-  test('is kept for later unless it is known to be wrong: not to be looked up at the moment is no reason', async () => {
+  test('is kept for later unless it is known to be wrong: not to be looked up at the moment is not a reason', async () => {
     const url = 'https://api.example.com/';
     const check = (resolve: () => Promise<readonly string[]>) => bench.gate({ resolve }).check(url, 'callbacks');
     for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'ETIMEOUT']) {

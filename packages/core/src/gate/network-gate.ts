@@ -37,7 +37,7 @@ export interface GateOptions {
   readonly ca?: readonly string[];
   /** Without it no credential can be used. */
   readonly secrets?: Secrets;
-  /** In place of the machine's own ways to look up a name. */
+  /** Instead of the system's name resolution. */
   readonly resolve?: Resolve;
   readonly limits?: Partial<GateLimits>;
   /** Where what is sent and refused is noted. */
@@ -119,7 +119,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
       return await this.#ask(request, destination, { addresses, released, bound });
     } catch (error) {
       bound.release();
-      // How long a refusal takes must not tell what is there from what is not.
+      // The duration of a refusal must not reveal whether something exists.
       if (failureOf(error)?.code === 'unreachable' && !destination.isAllowed) await this.#dawdle(signal);
       throw error;
     }
@@ -195,7 +195,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     for (const [index, address] of addresses.entries()) {
       const tls = destination.isSecure ? { host: destination.host } : undefined;
       const dialled = this.#parts.dialler.dial({ address, port: destination.port, tls });
-      // A connection that comes too late for anybody is closed.
+      // A connection that is no longer needed is closed.
       dialled.then((socket) => signal?.aborted && socket.destroy()).catch(() => {});
       try {
         return await (signal === undefined ? dialled : unlessAborted(dialled, signal));
@@ -207,18 +207,18 @@ export class NetworkGate implements Gate, AsyncDisposable {
     throw this.#unreachableHost(destination, caller, NO_ADDRESSES);
   }
 
-  /** Secrets for a connection that was dialled, where they stand in messages. Recorded and bound as for a request. */
+  /** Secrets for a connection that was dialled, at their places in messages. Recorded and bound as for a request. */
   async release(uses: readonly PlacedCredential[], { url, allowList, caller, purpose }: Release): Promise<Fill> {
     const to = this.#judge(url, { schemes: SOCKETS, caller, allowList });
     return (await this.#secrets().release(uses, { caller, to, purpose })).fill;
   }
 
-  /** Records that somebody wanted to send this host a credential they may not use. */
+  /** Records the attempt to send this host a credential without permission. */
   noteRefusal(id: string, { url, caller, purpose }: Omit<Release, 'allowList'>): void {
     this.#parts.secrets?.noteRefusal(id, { caller, to: hostPortOf(new URL(url)), purpose });
   }
 
-  /** Finds what the host of a dialled connection could give back of the secrets it was sent. */
+  /** Finds the secrets that the host of a connection could send back. */
   redactorFor(url: URL): Redactor | undefined {
     return this.#parts.secrets?.redactorFor(hostPortOf(url));
   }
@@ -251,7 +251,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     const lookup = this.#lookUp(destination);
     const answers = await (bound?.wait(lookup.answers) ?? lookup.answers).catch((error: unknown) => {
       if (signal?.aborted === true) throw error;
-      // Whatever ended the wait for its turn, the host has no part in it.
+      // The host is not at fault if the wait for a slot ended.
       if (!lookup.hasStarted) throw this.#notLookedUp(destination, caller);
       throw failureOf(error) === undefined ? this.#unreachableHost(destination, caller, connectFault(error)) : error;
     });
@@ -259,7 +259,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     return someOf(answers);
   }
 
-  /** One bad answer spoils them all: who mixes them means no good. */
+  /** One forbidden address blocks the name, because mixed answers are suspicious. */
   #judgeAnswers(answers: readonly string[], destination: Destination, caller: string | undefined): void {
     if (answers.length === 0) throw this.#unreachableHost(destination, caller, NO_ADDRESSES);
     for (const answer of answers) {
@@ -306,14 +306,14 @@ export class NetworkGate implements Gate, AsyncDisposable {
     throw new Error('there is always an address to ask');
   }
 
-  /** What the operator learns, and what the caller learns. */
+  /** The reason for the operator, and the one for the caller. */
   #unreachableHost(destination: Destination, caller: string | undefined, reason: string): Refused {
     const host = nameOfHostPort(destination);
     this.#parts.log.write('warn', { caller, host, reason }, 'a host could not be reached');
     return new Refused(unreachableHost(destination.isAllowed ? reason : undefined));
   }
 
-  /** It says nothing of the host, so there is nothing to hide. */
+  /** It reveals nothing about the host. */
   #notLookedUp(destination: Destination, caller: string | undefined): Refused {
     const host = nameOfHostPort(destination);
     this.#parts.log.write('warn', { caller, host }, 'a name was not looked up: too many others are being looked up');
@@ -366,7 +366,7 @@ interface Parts {
   readonly pools: Pools;
   readonly limits: GateLimits;
   readonly urls: KnownUrls;
-  /** What the operator lets through, by list; gates made with `allowing` share it. */
+  /** The allowed hosts, by list; gates made with `allowing` share it. */
   readonly allowed: Allowed;
 }
 
@@ -410,7 +410,7 @@ function noSecret(): never {
 
 type Noted = Pick<OutboundRequest, 'url' | 'caller'> & { readonly method: string };
 
-/** Failures with which the gate lets nothing out. */
+/** Failures of requests that were not sent. */
 const NEVER_SENT: ReadonlySet<string> = new Set(['forbidden', 'invalid_message']);
 const WEB: ReadonlySet<string> = new Set(['https:', 'http:']);
 const SOCKETS: ReadonlySet<string> = new Set(['wss:', 'ws:']);

@@ -6,7 +6,7 @@ import type { GateLimits } from './limits.ts';
 
 type Fields = readonly (readonly [name: string, value: string])[];
 
-/** The headers that go out, names and values in turn. Throws `Refused` for what a caller may not say. */
+/** The outbound headers, names and values in turn. Throws `Refused` for forbidden headers. */
 export function outboundHeaders(fields: Fields, body: OutboundRequest['body'], limits: GateLimits): string[] {
   const { sent_header_fields: mostFields, sent_header_bytes: mostBytes } = limits;
   if (fields.length > mostFields) throw invalid('', `must be at most ${mostFields} fields; got ${fields.length}`);

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { buildConnector, Pool } from 'undici';
 import type { GateLimits } from './limits.ts';
 
-/** What one connection may be used for again: nothing is shared over any of these. */
+/** The key of a reusable connection: nothing is shared between different keys. */
 export interface PoolKey {
   readonly caller: string;
   /** The secrets that are sent, by id and version. */
@@ -33,7 +33,7 @@ export class Pools implements AsyncDisposable {
     };
     this.#pools = new LRUCache({
       max: limits.origins,
-      // What runs on it may finish.
+      // Running requests may finish.
       dispose: (pool) => void pool.close().catch(() => {}),
     });
   }

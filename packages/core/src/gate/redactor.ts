@@ -1,7 +1,7 @@
 import type { OutboundHeader } from './gate.ts';
 import { SecretText } from './secret-text.ts';
 
-/** Replaces secrets in what comes back. One for each set of secrets; it keeps nothing between two bodies. */
+/** Replaces secrets in responses. One for each set of secrets; it keeps no state between two bodies. */
 export interface Redactor {
   text(value: string): string;
   /** Chunk by chunk, across their borders. Nothing is held back but what may be the beginning of a secret. */

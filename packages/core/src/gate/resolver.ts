@@ -4,10 +4,10 @@ import type { Clock } from '../ports/ports.ts';
 /** Every address of a name, in the order to try them. Rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** A name that is being looked up. */
+/** A pending lookup of a name. */
 export interface Lookup {
   readonly answers: Promise<readonly string[]>;
-  /** Whether the lookup was started. Before that, a missing answer says nothing about the name. */
+  /** Whether the lookup was started. Before that, a missing answer does not concern the name. */
   readonly hasStarted: boolean;
 }
 
@@ -17,7 +17,7 @@ export const systemResolve: Resolve = async (name) => {
   return answers.map(({ address }) => address);
 };
 
-/** Whether the same lookup may come to something later: only one failure says that there is no such name. */
+/** Whether a later lookup may succeed: only one failure means that the name does not exist. */
 export function isPassingLookup(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code !== 'ENOTFOUND';
 }
@@ -33,7 +33,7 @@ export function inTime(
   });
 }
 
-/** In the word of the system for a lookup that may come to something later. */
+/** The system's code for a temporary lookup failure. */
 export class NoAnswerYet extends Error {
   readonly code = 'EAI_AGAIN';
 

@@ -6,11 +6,11 @@ import type { Redactor } from './redactor.ts';
 export interface Secrets {
   /** Throws `Refused` unless each may go to this host, in its place. Nothing is released by it; a refusal is recorded. */
   admit(uses: readonly PlacedCredential[], use: SecretUse): void;
-  /** Records that somebody who may not use it wanted to. */
+  /** Records an attempt to use it without permission. */
   noteRefusal(id: string, use: SecretUse): void;
   /** Records the use, durably, and only then hands out the secrets. */
   release(uses: readonly PlacedCredential[], use: SecretUse): Promise<ReleasedSecrets>;
-  /** Finds what this host could give back of what it was sent; `undefined` when nothing is bound to it. */
+  /** Finds the secrets that this host could send back; `undefined` if none is bound to it. */
   redactorFor(host: HostPort): Redactor | undefined;
 }
 

@@ -57,7 +57,7 @@ test('an address that takes no connection leaves time for the next, and is sent 
   clock.pass(3000);
   expect(await textOf(await answer)).toBe('here');
   await wakeUp?.();
-  // What it would be sent would be there by now: another request goes the whole way.
+  // Data for it would have arrived by now, because another request has completed.
   expect(await textOf(await bench.open().request(asking(`http://127.0.0.1:${port}/`)))).toBe('here');
   expect(lookups).toBe(2);
 });

@@ -60,7 +60,7 @@ test('a name that the operator chose waits for none that somebody else did', () 
   expect([...underWay.keys()]).toEqual(['a', 'chosen']);
 });
 
-test('a lookup that takes too long may come to something later, and keeps its place until it ends', async () => {
+test('a lookup that takes too long may succeed later, and keeps its place until it ends', async () => {
   const { clock, lookUp, underWay } = open();
   const all = ['a', 'b', 'c'].map((name) => lookUp(name));
   const faults = Promise.all(all.map(faultOf));

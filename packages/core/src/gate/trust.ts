@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import tls, { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 
-/** What TLS connections trust: Node's roots, the file NODE_EXTRA_CA_CERTS names, and the operator's own. Never older than TLS 1.2. */
+/** The certificates that TLS connections trust: Node's roots, the file NODE_EXTRA_CA_CERTS names, and the operator's own. Never older than TLS 1.2. */
 export function trustContext(own: readonly string[]): SecureContext {
   return createSecureContext({ minVersion: 'TLSv1.2', ...(own.length > 0 && { ca: [...usual(), ...own] }) });
 }
@@ -13,7 +13,7 @@ function usual(): readonly string[] {
   return [...rootCertificates, ...extra(process.env['NODE_EXTRA_CA_CERTS'])];
 }
 
-/** Node 20 does not tell what it read from there. A file that cannot be read it leaves out with a warning of its own. */
+/** Node 20 does not tell what it read from there. A file that cannot be read it leaves out with its own warning. */
 function extra(path: string | undefined): readonly string[] {
   if (path === undefined || path === '') return [];
   try {

@@ -30,7 +30,7 @@ export function identity(value: Json): string {
   return JSON.stringify(value, sorted);
 }
 
-/** Members in one order, whatever order they were written in. */
+/** Members in sorted order. */
 function sorted(_key: string, value: Json): Json {
   if (isScalar(value) || Array.isArray(value)) return value;
   const keys = Object.keys(value);

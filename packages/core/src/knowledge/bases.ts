@@ -11,7 +11,7 @@ export interface KnowledgeBase extends KnowledgeBaseDefinition {
   readonly id: string;
 }
 
-/** The knowledge bases administration has made: documents, and who may search them. */
+/** The knowledge bases: documents, and who may search them. */
 export class KnowledgeBases {
   readonly #store: KnowledgeStore;
   readonly #clock: Clock;
@@ -89,7 +89,7 @@ export function decodeKnowledgeBase(id: string, json: Json): Outcome<KnowledgeBa
   const seen = new Set<string>();
   for (const [index, document] of definition.documents.entries()) {
     if (seen.has(document.id)) {
-      const message = `the id of a document must be there once; ${show(document.id)} is repeated`;
+      const message = `document ids must be unique; ${show(document.id)} is repeated`;
       issues.push({ pointer: `/documents/${index}/id`, code: 'repeated', message });
     }
     seen.add(document.id);

@@ -30,7 +30,7 @@ export interface CapabilitiesOptions {
   readonly limits?: { readonly executionTime: number; readonly operations: number };
 }
 
-/** What a caller may do, in the shape of A2E's `GET /api/v1/capabilities`. What it may not use is not there. */
+/** The capabilities of a caller, in the shape of A2E's `GET /api/v1/capabilities`. */
 export function capabilitiesOf(principal: Principal, options: CapabilitiesOptions): Capabilities {
   const { permissions } = principal;
   const { apis, bases, credentials, operations = OPERATION_NAMES, limits = DEFAULT_LIMITS } = options;

@@ -5,9 +5,9 @@ export interface Embedder extends AsyncDisposable {
    * cannot get ready stays unready.
    */
   isReady(): boolean;
-  /** Resolves with `true` once it is ready, at once with `false` if it cannot get ready. Asking makes it get ready. */
+  /** Resolves with `true` when it is ready, with `false` if that is impossible. The call starts the preparation. */
   whenReady(): Promise<boolean>;
-  /** One vector of length 1 for each text, in order. Rejects when it cannot: the search then goes by words. */
+  /** One vector of length 1 for each text, in order. If it rejects, the search uses words only. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   /** Called whenever it becomes ready. */
   onReady(listener: () => void): void;

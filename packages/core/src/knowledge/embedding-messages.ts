@@ -1,4 +1,4 @@
-// What the embedder and its thread say to each other.
+// The messages between the embedder and its thread.
 
 export interface ToEmbeddingThread {
   readonly id: number;

@@ -122,13 +122,13 @@ describe('by words', () => {
     expect(await ids('shop', undefined, { type: 'api' })).toEqual(['shop']);
   });
 
-  test('what has nothing to do with it is not found', async () => {
+  test('unrelated entries are not found', async () => {
     const { search } = await world();
     expect(await search('zebra crossing')).toMatchObject({ results: [], count: 0 });
   });
 });
 
-describe('who may use nothing', () => {
+describe('a caller without permissions', () => {
   test('finds nothing: an empty list is an empty list', async () => {
     const { ids } = await world(new TopicEmbedder(/./));
     expect(await ids('orders rain goods sort', agent('eve', {}))).toEqual([]);
@@ -165,7 +165,7 @@ describe('who may use nothing', () => {
 
 describe.each([
   ['by words alone', undefined],
-  // It takes everything for the same topic as the query.
+  // It returns the same vector for every text.
   ['with an encoder that favours others', new TopicEmbedder(/rain|umbrella|hours|orders|weigh|sky/i)],
 ])('a name, %s,', (_, embedder) => {
   test.each([
@@ -185,7 +185,7 @@ describe.each([
 });
 
 describe('by meaning', () => {
-  test('what shares no word is found, and says which sentence was closest', async () => {
+  test('an entry without a common word is found, with its closest sentence', async () => {
     const { search } = await world(new TopicEmbedder(/rain|umbrella/i));
     await search('anything');
     const found = await settled(() => search('umbrella tomorrow'));

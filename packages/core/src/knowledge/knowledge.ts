@@ -19,7 +19,7 @@ export interface KnowledgeOptions {
   readonly bases: KnowledgeBases;
   readonly clock: Clock;
   readonly log: Log;
-  /** None: by words alone. */
+  /** Without one: by words only. */
   readonly embedder?: Embedder;
   readonly weights?: Weights;
 }
@@ -29,18 +29,18 @@ export interface Found {
   readonly query: string;
   readonly results: JsonObject[];
   readonly count: number;
-  /** How the hits were found: `words` where there is no encoder, or it fails. */
+  /** How the hits were found: `words` without an encoder, or if it fails. */
   readonly ranking: 'words' | 'words+meaning';
-  /** Things that have no vectors yet and were compared by words alone. */
+  /** Entries without vectors, which were compared by words only. */
   readonly pending?: number;
   /** With a budget: about how long the results are, and how many did not fit. */
   readonly tokens?: number;
   readonly left_out?: number;
-  /** When asked for: the `operation` member of a workflow line, with the operations found alone. */
+  /** On request: the schema of `operation` in a workflow line, with only the operations found. */
   readonly partial_schema?: JsonObject;
 }
 
-/** Finds what a caller may use, by words and by meaning. Nothing of it is loaded before the first search. */
+/** Searches the resources of a caller by words and by meaning. Loaded at the first search. */
 export class KnowledgeSearch implements AsyncDisposable {
   readonly #bases: KnowledgeBases;
   readonly #clock: Clock;
@@ -79,7 +79,7 @@ export class KnowledgeSearch implements AsyncDisposable {
     const hits = compared
       .map((each, index) => ({ ...each, score: scores[index] ?? 0, named: nameMatch(query, each.entry.thing) }))
       .filter(({ likeness, near, named }) => named > 0 || likeness.words > 0 || (near?.nearness ?? -1) >= TOO_FAR)
-      // A thing searched for by its name comes first, whatever its scores.
+      // An exact name match comes first.
       .sort((a, b) => b.named - a.named || b.score - a.score);
     const ranking = vector === undefined ? 'words' : 'words+meaning';
     const pending = compared.filter(({ likeness }) => likeness.whole === undefined).length;
@@ -111,7 +111,7 @@ export class KnowledgeSearch implements AsyncDisposable {
       const vectors = await Promise.race([embedding, tooLong]);
       return vectors?.[0];
     } catch (error) {
-      this.#log.debug({ error: String(error) }, 'a query was answered by words alone');
+      this.#log.debug({ error: String(error) }, 'a query was answered without search by meaning');
       return undefined;
     } finally {
       late.abort();
@@ -209,7 +209,7 @@ function hitJson(found: Hit, query: string, withSchema: boolean): JsonObject {
   };
 }
 
-/** What is enough to ask for the rest. */
+/** A short hit, from which the rest can be requested. */
 function shortJson({ entry: { thing, passages }, score }: Hit): JsonObject {
   const { type, id, baseId } = thing;
   const [first = ''] = passages.sentences;
@@ -234,7 +234,7 @@ function rounded(value: number): number {
 
 /** Nearer than this, two sentences have something to do with each other. */
 const TOO_FAR = 0.2;
-/** A search waits this long for its meaning, then goes by words. Longer than the installed encoder needs to start. */
+/** The time limit for vectors, after which the search uses words only. Longer than the start of the built-in encoder. */
 const PATIENCE_MS = 5000;
 /** Things compared before others get their turn. */
 const AT_ONCE = 500;

@@ -18,7 +18,7 @@ export class MeaningIndex {
     embedder.onReady(() => void this.#work());
   }
 
-  /** Has vectors made for these; they are there a little later. */
+  /** Starts computing vectors for these. */
   want(passages: Iterable<string>): void {
     for (const passage of passages) if (!this.#vectors.has(passage)) this.#wanted.add(passage);
     void this.#work();
@@ -44,7 +44,7 @@ export class MeaningIndex {
         const vectors = await this.#embedder.embed(batch);
         for (const [index, passage] of batch.entries()) {
           const vector = vectors[index];
-          // What was forgotten meanwhile stays forgotten.
+          // Entries removed in the meantime stay removed.
           if (this.#wanted.delete(passage) && vector !== undefined) this.#vectors.set(passage, vector);
         }
       }

@@ -7,7 +7,7 @@ export interface Passages {
   readonly sentences: readonly string[];
 }
 
-/** A vector holds the meaning of about one sentence; of a long text only the first so many are kept. */
+/** A vector represents about one sentence; of a long text only the first passages are indexed. */
 export function passagesOf({ name, text, context }: Thing): Passages {
   const sentences = text
     .split(/(?<=[.!?])\s+|\n+/)

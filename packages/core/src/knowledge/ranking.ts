@@ -1,4 +1,4 @@
-/** What one thing has in common with a query. */
+/** The scores of one entry for a query. */
 export interface Likeness {
   /** By BM25; 0 without a common word. */
   readonly words: number;

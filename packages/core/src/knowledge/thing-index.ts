@@ -26,14 +26,14 @@ export class ThingIndex {
     this.#meaning = meaning;
   }
 
-  /** Takes in what the sources have now. One at a time; who comes second finds most of it done. */
+  /** Updates the index from the sources. Runs one at a time. */
   update(): Promise<void> {
     if (this.#sources.every((source) => this.#versions.get(source) === source.version)) return this.#updating;
     this.#updating = this.#updating.then(() => this.#update());
     return this.#updating;
   }
 
-  /** What a caller may use. */
+  /** The entries a caller may use. */
   entriesFor(principal: Principal): Entry[] {
     return this.#sources.flatMap((source) =>
       [...(this.#entries.get(source)?.values() ?? [])].filter(({ thing }) => source.permits(principal, thing)),
@@ -79,7 +79,7 @@ export class ThingIndex {
   }
 }
 
-/** Whether it would be found by the same words. */
+/** Whether its searchable text is the same. */
 function isSame(a: Thing, b: Thing): boolean {
   return a.name === b.name && a.text === b.text && a.context === b.context;
 }

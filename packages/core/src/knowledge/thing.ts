@@ -5,33 +5,33 @@ import type { Principal } from '../call/principal.ts';
 export const THING_TYPES = ['operation', 'api', 'endpoint', 'tool', 'workflow', 'document'] as const;
 export type ThingType = (typeof THING_TYPES)[number];
 
-/** One thing that can be found, in the words by which it is. */
+/** One searchable entry. */
 export interface Thing {
   readonly type: ThingType;
   /** Its own among all of its type. */
   readonly id: string;
   readonly name: string;
-  /** What it is and what it is good for, in sentences. */
+  /** Its description and use, in sentences. */
   readonly text: string;
-  /** What it is part of, in a few words. */
+  /** Its context, in a few words. */
   readonly context?: string;
   /** The key of the thing it is a part of, which is not returned beside it. */
   readonly partOf?: string;
   /** The knowledge base it is in. */
   readonly baseId?: string;
-  /** What a caller needs to use it: returned with a hit, not searched. */
+  /** The data for using it: returned with a hit, not searched. */
   readonly details: JsonObject;
   /** Of an operation, its schema: returned on request. */
   readonly schema?: JsonSchema;
 }
 
-/** Where things to find come from. One more kind of thing is one of these, and a line where they are listed. */
+/** A source of entries. A new kind of entry is one source and one line in the list of sources. */
 export interface Source {
   readonly type: ThingType;
-  /** Grows whenever `things` gives something else. */
+  /** Increases when the result of `things` changes. */
   readonly version: number;
   things(): Iterable<Thing>;
-  /** Whether a caller may use it; who may not, cannot find it either. */
+  /** Whether a caller may use it; others cannot find it. */
   permits(principal: Principal, thing: Thing): boolean;
 }
 

@@ -14,7 +14,7 @@ export interface ThreadEmbedderOptions {
 }
 
 /**
- * The sentence encoder that is installed with the server, in a thread of its own: no key, no network.
+ * The built-in sentence encoder, in a separate thread: no key, no network.
  *
  *   absent ──search─▶ starting ──▶ ready ──idle──▶ absent
  *                        └──▶ missing: its packages are not installed, and it is not tried again
@@ -111,9 +111,9 @@ export class ThreadEmbedder implements Embedder {
     this.#cancelIdle = this.#clock.after(this.#idleMs, () => void this.#end());
   }
 
-  /** What was not there once will not be there the next time: searching goes on by words, and says so. */
+  /** A missing encoder is not retried: the search uses words only and reports that. */
   #miss(message: string): void {
-    this.#log.warn({ reason: message }, 'search goes by words alone: the sentence encoder does not load');
+    this.#log.warn({ reason: message }, 'search uses words only: the sentence encoder could not be loaded');
     void this.#end();
     this.#state = 'missing';
   }

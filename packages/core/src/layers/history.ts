@@ -33,7 +33,7 @@ export function history(options: HistoryOptions): Layer {
 function earlierTurns(envelope: E2AEnvelope, { principal }: Call, context: HistoryOptions) {
   return async ({ limit, maxBytes }: Omit<EarlierRange, 'before'>): Promise<readonly EarlierTurn[]> => {
     const { session_id: sessionId, request_id: requestId } = envelope;
-    // An agent reckons it, and may come to 2.5 or to no number.
+    // An agent computes it, and the result may be 2.5 or not a number.
     const most = Math.floor(Math.min(limit, MOST));
     if (sessionId === null && most >= 1) return broughtAlong(envelope, most);
     // Anonymous conversations are kept where nobody can read them.
@@ -90,7 +90,7 @@ async function inJournal(key: SessionKey, range: EarlierRange, context: HistoryO
   let left = range.maxBytes;
   let from: number | undefined;
   for (const row of rows) {
-    const turn = await saidIn(row, key.owner, context);
+    const turn = await turnsIn(row, key.owner, context);
     // Once more, for what was streamed is not in the row, and one that is too large by itself is.
     for (const { content } of turn) left -= Buffer.byteLength(JSON.stringify(content));
     if (left < 0) break;
@@ -100,7 +100,7 @@ async function inJournal(key: SessionKey, range: EarlierRange, context: HistoryO
   return { turns: turns.reverse().flat(), left, from };
 }
 
-async function saidIn(turn: RecordedTurn, owner: string, { runs }: HistoryOptions): Promise<EarlierTurn[]> {
+async function turnsIn(turn: RecordedTurn, owner: string, { runs }: HistoryOptions): Promise<EarlierTurn[]> {
   const { requestId, envelope, acceptedAt } = turn;
   const { params = {} } = JSON.parse(envelope) as { params?: JsonObject };
   const request: EarlierTurn = {

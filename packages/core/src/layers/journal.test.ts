@@ -8,7 +8,7 @@ import { moduleAgent } from '../agents/module-agent.ts';
 import { ALL_PERMISSIONS } from '../call/principal.ts';
 import { Engine } from '../engine/engine.ts';
 
-/** What is recorded of a request with this hint. */
+/** The record of a request with this hint. */
 async function priorityWith(hint: string): Promise<unknown> {
   const store = memoryStore();
   const log = new SilentLog();

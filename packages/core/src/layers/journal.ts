@@ -41,7 +41,7 @@ function routed(envelope: E2AEnvelope, { principal }: Call, router: Router): str
 /** In the place of an agent, for what the server answers by itself. No agent can have this id. */
 export const SERVER = '*server';
 
-/** What a word of the caller's stands for; any other is as good as none. */
+/** The known priorities; any other word counts as none. */
 export function priorityOf(word: unknown): number {
   return PRIORITIES.get(word) ?? 1;
 }

@@ -6,7 +6,7 @@ import { Refused, refuse } from '../refusals/refused.ts';
 import { claimedIdentities } from '../runs/claimed-identities.ts';
 import { concernsAgent } from '../server-methods/server-methods.ts';
 
-/** Lets through what the caller's permissions name. An empty list lets nothing through. */
+/** Allows what the caller's permissions name. An empty list allows nothing. */
 export function permit(router: Router): Check {
   return (next) => (envelope, call) => {
     const { principal } = call;

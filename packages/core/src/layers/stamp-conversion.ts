@@ -2,7 +2,7 @@ import { formatTimestamp } from '@dragoman/protocols';
 import type { Check } from '../call/handler.ts';
 import type { Clock } from '../ports/ports.ts';
 
-/** E2A §4.2: an envelope that was made here from a message of another protocol says when. */
+/** E2A §4.2: an envelope converted here from another protocol has the time of the conversion. */
 export function stampConversion(clock: Clock): Check {
   return (next) => (envelope, call) => {
     const { provenance } = envelope;

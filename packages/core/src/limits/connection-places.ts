@@ -7,7 +7,7 @@ export interface ConnectionPlacesOptions {
   readonly maxPerCaller?: number | undefined;
 }
 
-/** What one connection has of the places of all. */
+/** The slots of one connection. */
 export interface ConnectionPlace {
   /** Counts it as this caller's from now on; false when the caller has as many as one may have. */
   belongsTo(principal: Principal): boolean;
@@ -21,7 +21,7 @@ export interface ConnectionPlace {
  */
 export class ConnectionPlaces {
   readonly #share: number;
-  /** Only those who have some: there is no end of addresses. */
+  /** Only holders with slots, because addresses are unbounded. */
   readonly #taken = new Map<string, number>();
 
   constructor({ maxConnections, maxPerCaller = maxConnections }: ConnectionPlacesOptions) {

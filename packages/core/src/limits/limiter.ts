@@ -9,11 +9,11 @@ import { SlidingWindows, type Window, type WindowState } from './sliding-window.
 export interface LimiterOptions {
   readonly clock: Clock;
   readonly limits?: Partial<RateLimits>;
-  /** Where other processes may count for the same callers. Default: nobody else does. */
+  /** The counts shared with other processes. Default: none. */
   readonly counters?: CounterStore;
 }
 
-/** What principals may do in a minute, an hour and a day: one budget each for all endpoints. */
+/** The budgets of principals per minute, hour and day, shared by all endpoints. */
 export class Limiter {
   /** Requests refused since the start. */
   refusals = 0;
@@ -44,7 +44,7 @@ export class Limiter {
     return this.#windows.lease(principal.id, this.#callWindowsOf(principal));
   }
 
-  /** Counts one request, or refuses it with the wait. Returns where the principal stands in every window. */
+  /** Counts one request, or refuses it with the wait. Returns the principal's counts in every window. */
   request(principal: Principal): readonly WindowState[] {
     return this.#take(principal, this.#requestWindowsOf(principal), 'requests');
   }

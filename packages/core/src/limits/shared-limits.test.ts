@@ -13,7 +13,7 @@ let store: PostgresStore;
 let callers = 0;
 
 beforeAll(async () => {
-  // What these tests check does not depend on it.
+  // The checked behaviour does not depend on it.
   process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
   const started = await startPostgres();
   if (started === undefined)
@@ -58,7 +58,7 @@ describe('three processes', () => {
       isLetThrough(limiters[number % 3] as Limiter, principal),
     );
     expect((await Promise.all(requests)).filter((is) => is)).toHaveLength(40);
-    // What one of them has counted ahead, another may have: it is given back with the next save.
+    // Reserved counts of one are available to another after the next save.
   });
 
   test('do so one after the other too, and the last ones are found wherever they are', async () => {

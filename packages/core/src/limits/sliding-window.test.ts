@@ -60,7 +60,7 @@ test.each([-2, 2])('a clock that jumps by %s hours neither frees a window nor ke
   expect(windows.take('p', [minute]).allowed).toBe(true);
 });
 
-test('what an earlier process counted with a clock that was ahead stays counted, for no longer than its window', async () => {
+test('counts of an earlier process with a clock that was ahead stay, for no longer than their window', async () => {
   const rows = new Map<string, CounterRow>();
   const store: CounterStore = {
     load: async () => [...rows.values()],
@@ -139,7 +139,7 @@ test('a limit of zero has a finite wait', () => {
   expect([allowed, states[0]?.retryAfter]).toEqual([false, 61]);
 });
 
-test('what one process counted, the next one knows', async () => {
+test('counts of one process are known to the next', async () => {
   const clock = new TestClock();
   const first = new SlidingWindows({ clock });
   while (first.take('p', [minute]).allowed);

@@ -8,7 +8,7 @@ export interface Window {
   readonly seconds: number;
 }
 
-/** Where a principal stands in one window. */
+/** The counts of a principal in one window. */
 export interface WindowState {
   readonly window: Window;
   readonly remaining: number;
@@ -43,12 +43,12 @@ export class SlidingWindows {
 
   constructor({ clock, counters }: { clock: Clock; counters?: CounterStore | undefined }) {
     this.#clock = clock;
-    // Without it nobody else counts.
+    // Without it no other process counts.
     this.#counters = counters?.lease === undefined ? undefined : (counters as LeasingStore);
     this.#startedAt = clock.now().getTime() - clock.elapsed();
   }
 
-  /** Takes one from every window, or none when one is full. Returns the windows as they stand afterwards. */
+  /** Takes one from every window, or none if one is full. Returns the new counts. */
   take(principal: string, windows: readonly Window[]): Taken {
     const now = this.#now();
     if (this.#counters !== undefined) {
@@ -63,7 +63,7 @@ export class SlidingWindows {
       const slices = this.#slices(principal, state.window.name);
       addOne(slices, state.window, now);
       this.#changed.add(slices);
-      // Working it out again would cost as much as the first time.
+      // The result is reused.
       state.remaining -= 1;
       state.retryAfter = 0;
       state.resetAt = Math.max(state.resetAt, this.#resetAt(sliceAt(state.window, now), state.window, now));
@@ -138,7 +138,7 @@ export class SlidingWindows {
     return slices.purse;
   }
 
-  /** What was counted ahead and not used. */
+  /** Reserved counts that were not used. */
   #giveBack(): void {
     for (const purse of this.#purses) {
       const { left, charged } = purse;
@@ -154,7 +154,7 @@ export class SlidingWindows {
     this.#purses.clear();
   }
 
-  /** Where the principal stands in each window, taking nothing. */
+  /** The principal's counts in each window, without taking one. */
   states(principal: string, windows: readonly Window[]): WindowState[] {
     return this.#states(principal, windows, this.#now());
   }
@@ -246,19 +246,19 @@ export class SlidingWindows {
   }
 }
 
-/** What one principal has taken from one window, by the start of the slice. */
+/** The counts of one principal in one window, by the start of the slice. */
 interface Slices {
   readonly principal: string;
   readonly name: string;
   counts: Map<number, number>;
-  /** What was added since the last save. */
+  /** The counts since the last save. */
   unsaved: Map<number, number>;
   /** Of the slice that was current at the last check. */
   summary: Summary | undefined;
   purse: Purse | undefined;
 }
 
-/** What was counted ahead for a principal: in each of its windows the same. */
+/** The reserved counts of a principal, equal in each of its windows. */
 interface Purse {
   left: number;
   /** For callers that have waited, and take theirs next. */

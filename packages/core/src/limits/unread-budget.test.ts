@@ -28,7 +28,7 @@ test('beyond the budget, the caller that holds most loses the connection that ha
   expect(dropped).toEqual(['second']);
 });
 
-test('what was read or closed is free again, and once only', () => {
+test('bytes that were read or dropped are released exactly once', () => {
   const { dropped, open } = setUp();
   const [a, b] = [open('a', 'one'), open('b', 'two')];
   a.sent(90);

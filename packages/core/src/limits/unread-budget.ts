@@ -49,7 +49,7 @@ export class UnreadBudget {
         this.#bytes += count;
         if (this.#bytes > this.#options.maxBytes) this.#makeRoom(account);
       },
-      // What was dropped has given everything back already.
+      // A dropped connection has released everything already.
       read: (count) => give(Math.min(count, bytes)),
       close: () => give(bytes),
       drop,
@@ -87,7 +87,7 @@ export interface UnreadConnection {
   readonly drop: () => void;
 }
 
-/** What one connection holds of the budget. */
+/** The share of one connection in the budget. */
 export interface UnreadAccount {
   sent(bytes: number): void;
   read(bytes: number): void;

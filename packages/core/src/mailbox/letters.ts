@@ -41,7 +41,7 @@ export interface LetterSettings {
   readonly threadMessages: number;
 }
 
-/** A message that was let in, ready for its agent. */
+/** An accepted message, ready for its agent. */
 export interface Admitted {
   readonly envelope: MailboxRequest['envelope'];
   readonly call: Call;

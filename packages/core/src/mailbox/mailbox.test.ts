@@ -161,7 +161,7 @@ test.each([
     message('hello', { messageId: 'm-Ann', taskType: 'greet', ...metadata }, { name: 'Bob' }, 'other'),
     { principal: ANN },
   );
-  await expect(elsewhere).rejects.toThrow('This id was used before with another body.');
+  await expect(elsewhere).rejects.toThrow('This id was already used with a different body.');
   for (const one of [before, after]) await one.mailbox.stop();
   await before.engine.stop({ drainMs: 0 });
 });
@@ -174,7 +174,7 @@ describe.each([
   const desk = { id: 'desk', name: 'Front Desk', agentId };
   const mayAsk = (agents: readonly string[]) => ({ ...ANN, permissions: { ...ALL_PERMISSIONS, agents } });
 
-  /** A mailbox whose agent has answered, and is gone. */
+  /** A mailbox whose agent has answered and disconnected. */
   async function answered(to: To) {
     let addressees: Addressee[] = [desk];
     const directory = new Directory({ identity: { name: 'Tee', agentId: null }, addressees: () => addressees });

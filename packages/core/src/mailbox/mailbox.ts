@@ -111,7 +111,7 @@ export class MailboxService {
     });
   }
 
-  /** Takes up the messages that a process that is gone left. */
+  /** Takes over the messages of a process that has ended. */
   claim(): Promise<void> {
     return this.#letters.start();
   }

@@ -13,7 +13,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test('what a file exports is there', async () => {
+test('the exports of a file are returned', async () => {
   expect((await loadModule('agent shop', file('good.mjs', 'export const one = 1;\n')))['one']).toBe(1);
 });
 
@@ -45,7 +45,7 @@ test('a module that waits forever is reported as that when nothing else is left 
   process.emit('beforeExit', 0);
   await expect(loading).rejects.toMatchObject({
     code: 'module_broken',
-    message: `tools: ${path}: it waits, outside of any function, for what never comes`,
+    message: `tools: ${path}: it has a top-level await that never resolves`,
   });
   expect((await loadModule('tools', file('good-again.mjs', 'export const one = 1;\n')))['one']).toBe(1);
   expect(process.listenerCount('beforeExit')).toBe(before);

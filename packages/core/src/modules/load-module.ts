@@ -14,7 +14,7 @@ export class ModuleFault extends Error {
 }
 
 /**
- * What a JavaScript or TypeScript file of the operator's exports. Its errors name the part of the configuration that needs it,
+ * The exports of an operator's JavaScript or TypeScript file. Its errors name the part of the configuration that needs it,
  * and the line where Node knows it: of a syntax error it does not say it here.
  *
  * A file that was changed since is read again; what it imports is not.
@@ -41,20 +41,20 @@ export async function loadModule(what: string, path: string): Promise<Readonly<R
 async function unlessStuck<T>(loading: Promise<T>): Promise<T> {
   let onStuck = () => {};
   const stuck = new Promise<never>((_, reject) => {
-    onStuck = () => reject(new Error('it waits, outside of any function, for what never comes'));
+    onStuck = () => reject(new Error('it has a top-level await that never resolves'));
   });
   // One listener for all that are being loaded: Node warns of many.
-  if (underWay.size === 0) process.on('beforeExit', tellStuck);
+  if (underWay.size === 0) process.on('beforeExit', reportStuck);
   underWay.add(onStuck);
   try {
     return await Promise.race([loading, stuck]);
   } finally {
     underWay.delete(onStuck);
-    if (underWay.size === 0) process.off('beforeExit', tellStuck);
+    if (underWay.size === 0) process.off('beforeExit', reportStuck);
   }
 }
 
-function tellStuck(): void {
+function reportStuck(): void {
   for (const onStuck of underWay) onStuck();
 }
 
@@ -76,5 +76,5 @@ function canRunTypeScript(): boolean {
 
 /** Beside Node's own list of what it has read, which is one for the process too: when each file had been changed at its first load. */
 const firstLoads = new Map<string, number>();
-/** What is to be called for each file that is being loaded, when nothing else is to be done. */
+/** The callback for each loading file, called when the event loop is empty. */
 const underWay = new Set<() => void>();

@@ -11,7 +11,7 @@ export type DeliveryVerdict =
   | { readonly outcome: 'delivered'; readonly answered: true }
   /** HTTP 410: the receiver wants nothing any more. */
   | { readonly outcome: 'gone'; readonly answered: true; readonly failure: DeliveryFailure }
-  /** It cannot be sent, or it expired before: nothing was tried, and nothing is known of the host. */
+  /** It cannot be sent or has expired: there was no attempt, and nothing is known about the host. */
   | { readonly outcome: 'given-up'; readonly answered: undefined; readonly failure: DeliveryFailure }
   /** The host name was not resolved in time, which does not count as a try. */
   | { readonly outcome: 'postponed'; readonly answered: undefined; readonly failure: DeliveryFailure }
@@ -19,7 +19,7 @@ export type DeliveryVerdict =
       readonly outcome: 'failed';
       readonly answered: boolean;
       readonly failure: DeliveryFailure;
-      /** Whether another try may succeed. */
+      /** Whether another attempt may succeed. */
       readonly retry: boolean;
       readonly retryAfterMs?: number;
     };

@@ -63,7 +63,7 @@ interface Place {
 
 /**
  * How many callbacks the living hosts have received when all of theirs were delivered. Tries at dead hosts do not time out
- * meanwhile, so a callback that waited for one would never be delivered.
+ * in the meantime, so a callback that waited for one would never be delivered.
  */
 async function deliveredBeside({
   callbacks,
@@ -121,7 +121,7 @@ async function listen(index: number, listener: Parameters<typeof createServer>[1
   return { host, port: (server.address() as AddressInfo).port };
 }
 
-/** Every address that begins so is this machine, and each is a host of its own. */
+/** Every address with this prefix is this machine, and each is a separate host. */
 function address(index: number): string {
   return `127.0.1.${index + 1}`;
 }

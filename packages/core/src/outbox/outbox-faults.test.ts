@@ -120,7 +120,7 @@ describe('a callback whose body is damaged on the disk', () => {
     expect(dead).toMatchObject({
       id: 'damaged',
       attempts: 0,
-      failures: [{ reason: 'it is damaged in the database: what would be sent is not what was written' }],
+      failures: [{ reason: 'it is damaged in the database: its content has changed since it was stored' }],
     });
     for (let second = 0; second < 5; second += 1) {
       clock.pass(1000);
@@ -152,7 +152,7 @@ test('a callback whose address is damaged on the disk goes nowhere after a resta
   expect(idsSent()).toEqual(['whole']);
   expect(await store.outbox.find('damaged')).toMatchObject({
     state: 'dead',
-    failures: [{ reason: 'it is damaged in the database: what would be sent is not what was written' }],
+    failures: [{ reason: 'it is damaged in the database: its content has changed since it was stored' }],
   });
 });
 

@@ -93,7 +93,7 @@ async function add(fields: Partial<NewDelivery> = {}): Promise<void> {
   await quiet();
 }
 
-/** Lets everything happen that needs no time of the clock's. */
+/** Waits for everything that does not depend on the clock. */
 async function quiet(): Promise<void> {
   do await new Promise((resolve) => setImmediate(resolve));
   while (outbox.trying > 0);
@@ -165,7 +165,7 @@ describe('a callback that fails', () => {
     expect(await store.outbox.find('cb-1')).toMatchObject({ state: 'delivered', attempts: 1, failures: [] });
   });
 
-  test('because its name was never looked up has not been tried, but does not wait for ever', async () => {
+  test('because its name was never looked up has not been tried, but does not wait forever', async () => {
     outbox = opened({ longestMs: 5000, retries: 0 });
     answers = [new Refused(failure('unreachable', { looked_up: false }))];
     await add();

@@ -163,7 +163,7 @@ export class Outbox {
     this.#forget(this.#entries.get(id));
   }
 
-  /** Starts no further tries, and gives running ones this long to end. Unfinished tries are repeated at the next start. */
+  /** Starts no further attempts, and waits this long for running ones. Unfinished attempts are repeated at the next start. */
   async stop({ drainMs }: { drainMs: number }): Promise<void> {
     this.#stopping = true;
     for (const entry of this.#entries.values()) entry.cancel?.();
@@ -261,7 +261,7 @@ export class Outbox {
     } catch (error) {
       if (this.#stopped.aborted) return;
       // The store cannot be read or written: the callback stays due, and is tried again when it can.
-      log.warn({ delivery: entry.id, error: String(error) }, 'a callback could not be dealt with');
+      log.warn({ delivery: entry.id, error: String(error) }, 'a callback could not be processed');
       entry.nextAt = this.#options.clock.now().getTime() + STORE_PAUSE_MS;
       this.#wake(entry);
     } finally {
@@ -277,7 +277,7 @@ export class Outbox {
     const { entry } = one;
     const { clock, log } = this.#options;
     try {
-      if (entry.isDamaged) throw new StoreError('store_damaged', `What is known of delivery ${entry.id} is damaged.`);
+      if (entry.isDamaged) throw new StoreError('store_damaged', `The record of delivery ${entry.id} is damaged.`);
       const prepared = await this.#prepared(entry);
       if (prepared === undefined) this.#forget(entry);
       // It becomes dead with all others to this receiver as soon as the 410 is recorded.
@@ -295,7 +295,7 @@ export class Outbox {
     }
   }
 
-  /** Returns `undefined` when another try gets 410 Gone; this one may still arrive. */
+  /** Returns `undefined` if another attempt receives 410 Gone; this one may still arrive. */
   async #attempt({ entry: due, ending }: Try, prepared: PreparedDelivery): Promise<DeliveryVerdict | undefined> {
     const { timeoutMs } = this.#settings;
     try {
@@ -324,11 +324,11 @@ export class Outbox {
       return;
     }
     if (verdict.outcome === 'postponed' && this.#postpone(entry)) {
-      log.debug({ ...fields, reason: failure.reason }, 'a callback waits for its next turn');
+      log.debug({ ...fields, reason: failure.reason }, 'a callback waits for its next attempt');
       return;
     }
     log.info({ ...fields, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
-    // Another try may have received 410 Gone meanwhile. Then this one no longer counts, even if an operator has queued the
+    // Another attempt may have received 410 Gone in the meantime. Then this one no longer counts, even if an operator has queued the
     // callback again since.
     const current = this.#entries.get(entry.id);
     if (verdict.outcome === 'gone' && current !== undefined) return this.#recordGone(entry, failure);
@@ -367,7 +367,7 @@ export class Outbox {
     entry.postponedAt ??= clock.elapsed();
     if (clock.elapsed() - entry.postponedAt >= longestMs) return false;
     entry.nextAt = clock.now().getTime() + backoffMs;
-    // Another try to the same URL may have received 410 Gone meanwhile.
+    // Another attempt to the same URL may have received 410 Gone in the meantime.
     if (this.#entries.get(entry.id) === entry) this.#wake(entry);
     return true;
   }
@@ -456,7 +456,7 @@ const STORE_PAUSE_MS = 1000;
 /** Characters of a body that is kept in memory until its turn. */
 const SHORT = 65_536;
 /** Reason of a dead delivery that cannot be read. */
-const DAMAGED = 'it is damaged in the database: what would be sent is not what was written';
+const DAMAGED = 'it is damaged in the database: its content has changed since it was stored';
 /** Reason of a dead delivery whose receiver has unsubscribed. */
 const UNWANTED = 'its push notification config was deleted';
 const GONE = new Error('the receiver is gone');

@@ -82,7 +82,7 @@ async function answerUntil(count: number, status: number): Promise<void> {
   await eventually(() => outbox.trying).toBe(0);
 }
 
-/** Signatures are made by a thread, which has its own pace. */
+/** Signatures are made asynchronously by a thread. */
 const eventually = <Value>(look: () => Value) => expect.poll(look, { interval: 1, timeout: 30_000 });
 
 const idsSent = () => sent.map(({ headers }) => String(headers?.['webhook-id']).replace('answer_', 'cb-'));

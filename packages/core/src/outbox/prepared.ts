@@ -15,7 +15,7 @@ export interface Preparing {
   readonly due: DueDelivery;
   /** The agent whose shared secret signs it. */
   readonly agentId: string | undefined;
-  /** Others are sent meanwhile: it may wait for a thread. */
+  /** Others are sent in the meantime: it may wait for a thread. */
   readonly isAhead: boolean;
 }
 

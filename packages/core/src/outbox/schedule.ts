@@ -101,7 +101,7 @@ export class Schedule<Item extends Scheduled> {
     this.#running--;
   }
 
-  /** Takes those out that are not wanted any more. */
+  /** Removes those that are no longer needed. */
   remove(ids: ReadonlySet<string>): void {
     for (const host of this.#hosts.values()) {
       for (const queue of host.queues) queue.remove(ids);
@@ -160,7 +160,7 @@ interface Host<Item extends Scheduled> {
   readonly queues: readonly SenderTurns<Item>[];
   /** The set in which it waits for its turn. */
   turn: Set<Host<Item>> | undefined;
-  /** How many had been given a turn before it. */
+  /** The number of earlier turns. */
   placed: number;
 }
 

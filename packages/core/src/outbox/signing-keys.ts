@@ -7,7 +7,7 @@ import type { OutboxStore } from '../store/store.ts';
 export interface SigningKeysOptions {
   readonly store: OutboxStore;
   readonly signatures: Signatures;
-  /** An Ed25519 key. Default: one that is gone with the process. */
+  /** An Ed25519 key. Default: a temporary one. */
   readonly key?: KeyObject;
 }
 
@@ -82,5 +82,5 @@ export class SigningKeys {
   }
 }
 
-/** Less than a tenth of a millisecond's work. */
+/** The length of a short text. */
 const SHORT = 8192;

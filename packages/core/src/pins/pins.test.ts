@@ -53,7 +53,7 @@ test('a tool that its server does not have any more is not held, and is again wh
   expect(pins.held()).toContain('s__a');
 });
 
-test('what a server makes up without end is not remembered without end', async () => {
+test('the number of remembered definitions is bounded', async () => {
   const { pins: store } = memoryStore();
   const pins = open(store);
   for (let count = 0; count < 10_000; count++) await pins.admit(`s__t${count}`, as('1'));

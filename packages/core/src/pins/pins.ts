@@ -3,7 +3,7 @@ import { OwnWrites } from '../store/own-writes.ts';
 import type { NewPin, PinRow, PinStore } from '../store/pins.ts';
 
 /**
- * What each foreign tool, and each foreign agent's card, was when it was first seen. One that has changed since is held until the
+ * The first seen definition of each foreign tool and of each foreign agent's card. A changed one is held until the
  * operator accepts it: it is trusted for its first definition only.
  */
 export class Pins {
@@ -12,7 +12,7 @@ export class Pins {
   readonly #pins = new Map<string, PinRow>();
   /** How many names of each server are known. */
   readonly #counts = new Map<string, number>();
-  /** What a held tool is now, by name. */
+  /** The changed definitions, by name. */
   readonly #held = new Map<string, Pinned>();
   readonly #writes = new OwnWrites();
   #loaded: Promise<void> | undefined;
@@ -61,7 +61,7 @@ export class Pins {
     return this.held().filter((name) => this.#pins.get(name)?.refused !== this.#held.get(name)?.hash);
   }
 
-  /** What a held tool was and is. */
+  /** The accepted and the changed definition of a tool. */
   async change(name: string): Promise<PinChange | undefined> {
     const now = this.#held.get(name);
     if (now === undefined) return undefined;
@@ -153,14 +153,14 @@ export class Pins {
   }
 }
 
-/** What somebody else's tool or card is. */
+/** The definition of a foreign tool or card. */
 export interface Pinned {
   readonly hash: string;
-  /** What the hash is of, as JSON text. */
+  /** The hashed JSON text. */
   readonly definition: string;
 }
 
-/** What changed, for an operator to decide about. */
+/** The change, for an operator's decision. */
 export interface PinChange {
   /** Epoch milliseconds; null for one that was never pinned because there are too many. */
   readonly pinnedAt: number | null;

@@ -1,4 +1,4 @@
-// What the engine takes from the world around it. Nothing else in this package reads the time, makes ids or prints.
+// The ports of the engine. Nothing else in this package reads the time, creates ids or prints.
 
 export interface Clock {
   now(): Date;

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../ports/ports.ts';
 import { forgetChild, killGroup, recordChild } from './orphans.ts';
 
-/** A program of the operator's in a process group of its own. */
+/** A program of the operator's in its own process group. */
 export interface Child {
   readonly pid: number;
   readonly stdin: Writable;
@@ -43,7 +43,7 @@ export async function startChild({ agentId, command, args, env, cwd, folder, clo
     killGroup(pid);
     throw error;
   }
-  // What is written to a program that has gone is lost with its other requests; `exited` tells of it.
+  // Data written to a program that has exited is lost with its other requests; `exited` reports that.
   child.stdin.on('error', () => {});
   child.on('error', () => {});
   const exited = exitOf(child).finally(() => {

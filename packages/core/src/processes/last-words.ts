@@ -1,6 +1,6 @@
 import { REDACTED } from '@dragoman/protocols';
 
-/** What a program wrote to stderr last, kept to tell why it ended. */
+/** The last lines that a program wrote to stderr, to explain why it exited. */
 export class LastWords {
   readonly #lines: string[] = [];
   readonly #secrets: readonly string[];

@@ -92,7 +92,7 @@ test('a folder that is not there holds no orphans', () => {
   expect(() => endOrphans({ folder: join(folder, 'none'), log })).not.toThrow();
 });
 
-/** A server in a process of its own, with an agent that is running. */
+/** A server in its own process, with an agent that is running. */
 async function doomed(...args: string[]) {
   const agent = fixture('family-agent.mjs');
   const program = builtProgram(new URL('../agents/fixtures/doomed-server.mjs', import.meta.url));

@@ -39,7 +39,7 @@ export function endOrphans({ folder, log }: { folder: string; log: Log }): void 
     const record = readRecord(path);
     if (record !== undefined && isRunning(record.owner, record.boot)) continue;
     if (record !== undefined && isOrphan(record)) {
-      log.warn({ agent: record.agent, pid: record.child.pid }, 'ending what an earlier server left running');
+      log.warn({ agent: record.agent, pid: record.child.pid }, 'stopping processes that an earlier server left running');
       killGroup(record.child.pid);
     }
     rmSync(path, { force: true });
@@ -57,7 +57,7 @@ export function killGroup(group: number, signal: NodeJS.Signals = 'SIGKILL'): bo
 
 /**
  * A child whose first process has ended may have left others in its session. As long as one is there, the number is not
- * given to anybody else.
+ * reused for another process.
  */
 function isOrphan({ child, boot }: ChildRecord): boolean {
   if (child.startedAt === null || boot !== bootId()) return false;
@@ -88,7 +88,7 @@ function readRecord(path: string): ChildRecord | undefined {
   }
 }
 
-/** 0 and 1 are never a child of ours, and -1 would be everybody. */
+/** 0 and 1 are never our children, and -1 would be all processes. */
 function isName(name: ProcessName | undefined): name is ProcessName {
   return Number.isSafeInteger(name?.pid) && (name?.pid ?? 0) > 1;
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * A pid alone says little: it is given again to somebody else. With the time its process started, and the boot that time
+ * A pid alone is not unique: it is reused. With the time its process started, and the boot that time
  * counts from, it names one process for good.
  */
 export interface ProcessName {
@@ -28,7 +28,7 @@ export interface ProcessStat {
   readonly startedAt: string;
 }
 
-/** proc(5), /proc/pid/stat. The name in parentheses may hold anything, so the fields are counted from its end. */
+/** proc(5), /proc/pid/stat. The name in parentheses may contain anything, so the fields are counted from its end. */
 export function statOf(pid: number): ProcessStat | undefined {
   const text = readText(`/proc/${pid}/stat`);
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');

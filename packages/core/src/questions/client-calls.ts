@@ -35,7 +35,7 @@ export class ClientCalls {
         }
         this.#open.set(id, { running, answer: resolve });
         running
-          .tell({ response_kind: 'acp.output_request', body: { jsonrpc: '2.0', id, method, params } })
+          .emit({ response_kind: 'acp.output_request', body: { jsonrpc: '2.0', id, method, params } })
           .catch(reject);
       });
     } finally {

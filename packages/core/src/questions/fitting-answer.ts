@@ -18,7 +18,7 @@ type Checked = Pick<QuestionAnswer, 'action' | 'option_id' | 'content'>;
 
 /** The answer, if it fits the question. Throws `Refused` with the expected form. */
 export function fittingAnswer(question: Question, given: GivenAnswer): Checked {
-  if (given.text !== undefined) return fittingAnswer(question, meantBy(given, question));
+  if (given.text !== undefined) return fittingAnswer(question, resolvedAnswer(given, question));
   const { options = [], schema } = question;
   const { content } = given;
   if (given.action === 'decline' || given.action === 'cancel') return { action: given.action };
@@ -40,7 +40,7 @@ export function fittingAnswer(question: Question, given: GivenAnswer): Checked {
   return { action: 'accept', content: fittingContent(content ?? {}, schema) };
 }
 
-function meantBy({ text = '', ...others }: GivenAnswer, question: Question): GivenAnswer {
+function resolvedAnswer({ text = '', ...others }: GivenAnswer, question: Question): GivenAnswer {
   if (Object.keys(others).length > 0) wrong('text', 'takes text in place of option_id, content and action');
   const meant = answerFromText(question, text);
   if (meant !== undefined) return meant;

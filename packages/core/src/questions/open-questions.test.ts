@@ -381,7 +381,7 @@ test.each([
   [{ kind: 'choice', title: 'Which?' }, 'needs options'],
   [{ kind: 'form', title: 'What?' }, 'needs schema'],
   [{ kind: 'url', title: 'Where?' }, 'needs url'],
-  [{ ...PERMISSION, option: [] }, 'option is not a field here'],
+  [{ ...PERMISSION, option: [] }, 'option is not a known field'],
 ])('an invalid question is an error of the agent: %j', async (question, message) => {
   let error: unknown;
   const desk = new Desk(async function* (_, call) {

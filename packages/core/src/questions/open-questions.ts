@@ -122,7 +122,7 @@ export class OpenQuestions {
       signal?.addEventListener('abort', withdrawn, { once: true });
       // Readers receive the question only when it is on disk; until then its id is unknown to them.
       running
-        .tell({ response_kind: 'acp.output_request', body: questionBody(question, sessionId) })
+        .emit({ response_kind: 'acp.output_request', body: questionBody(question, sessionId) })
         .then(() => this.#report(known), known.fail);
     });
   }
@@ -224,7 +224,7 @@ export class OpenQuestions {
     const { expires_in_ms = DEFAULT_EXPIRY_MS, ...question } = decoded.value;
     const now = this.#clock.now().getTime();
     const options = question.options ?? DEFAULT_OPTIONS[question.kind];
-    const missing = whatIsMissing({ ...question, ...(options && { options }) });
+    const missing = missingMember({ ...question, ...(options && { options }) });
     if (missing !== undefined) throw new TypeError(`call.ask: a question of kind ${question.kind} needs ${missing}`);
     return {
       question_id: `q_${this.#ids.hex()}`,
@@ -253,7 +253,7 @@ export class OpenQuestions {
     known.end = 'withdrawn';
     const body = questionEndBody({ question_id: known.open.question.question_id, state: 'withdrawn' });
     // Before the last frame, if the request still takes frames.
-    known.running.tell({ response_kind: 'e2a.chunk', body }).catch(() => {});
+    known.running.emit({ response_kind: 'e2a.chunk', body }).catch(() => {});
     known.fail(reason);
     this.#report(known);
   }
@@ -263,7 +263,7 @@ export class OpenQuestions {
     known.end = state;
     const body = questionEndBody({ question_id: known.open.question.question_id, state, answer });
     try {
-      await known.running.tell({ response_kind: 'e2a.chunk', body });
+      await known.running.emit({ response_kind: 'e2a.chunk', body });
     } catch (error) {
       known.fail(error);
       throw error;
@@ -292,7 +292,7 @@ export interface AskingRun extends StopSignal {
   /** Other requests of the owner that it answers. */
   readonly names?: readonly string[];
   /** Adds a frame to the answer. Resolves when it is recorded. */
-  tell(frame: Partial<E2AResponse>): Promise<void>;
+  emit(frame: Partial<E2AResponse>): Promise<void>;
   /** Calls back when the run is over, however it ended. */
   onOver(callback: () => void): void;
 }
@@ -323,7 +323,7 @@ function refusalOf(
   return undefined;
 }
 
-function whatIsMissing({ kind, options, schema, url }: NewQuestion): string | undefined {
+function missingMember({ kind, options, schema, url }: NewQuestion): string | undefined {
   if ((kind === 'permission' || kind === 'plan' || kind === 'choice') && (options ?? []).length === 0) return 'options';
   if (kind === 'form' && schema === undefined) return 'schema';
   if (kind === 'url' && url === undefined) return 'url';
@@ -333,7 +333,7 @@ function whatIsMissing({ kind, options, schema, url }: NewQuestion): string | un
 
 const SELECTED = (option_id: string) => ({ action: 'selected', option_id }) as const;
 
-/** The operation that lets a caller answer the questions of others. */
+/** The operation for answering the questions of others. */
 export const ANSWER_OPERATION = 'questions.answer';
 const CONSENT: QuestionOption[] = [
   { id: 'allow', name: 'Allow', kind: 'allow_once' },

@@ -2,7 +2,7 @@
 export function headerFault(name: string, value: string): string | undefined {
   if (!TOKEN.test(name)) return 'must be named with letters, digits and hyphens';
   if (isOurs(name.toLowerCase())) return 'must not be given: it belongs to the connection';
-  // The value is never shown: it may hold a secret.
+  // The value is never shown: it may contain a secret.
   return FIELD_VALUE.test(value) ? undefined : 'must have a value of visible characters on one line';
 }
 

@@ -23,7 +23,7 @@ function call(fields: Partial<Call> = {}): Call {
   return { principal: ADA, signal: new AbortController().signal, log: new SilentLog(), ...fields };
 }
 
-/** What is kept of an envelope somebody sends, as it is read back. */
+/** The recorded form of a sent envelope, as it is read back. */
 function kept(json: JsonObject, text = JSON.stringify(json)) {
   const read = e2aDialect.decode(json, new Date(0));
   if (!read.ok || isResponse(read.value)) throw new Error('no envelope');

@@ -10,7 +10,7 @@ export interface Arrival {
   readonly keyId: string | null;
   /** Whether a signature proved its sender. */
   readonly isSigned: boolean;
-  /** The entries of the caller's permissions that let it in, such as `agents:*`. */
+  /** The entries of the caller's permissions that allowed it, such as `agents:*`. */
   readonly rules: readonly string[];
   /** The dialect of the endpoint; null where none was recorded. */
   readonly dialect: string | null;

@@ -18,7 +18,7 @@ export interface Elsewhere {
   landed(request: number, next: number, isOver: boolean): void;
 }
 
-/** What can be done to a running request, as JSON. */
+/** The actions on a running request, as JSON. */
 export type RunControl =
   | { readonly do: 'end'; readonly reason: Failure }
   | { readonly do: 'pause' }

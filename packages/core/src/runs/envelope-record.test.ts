@@ -12,7 +12,7 @@ test('only what an envelope says is recorded', () => {
   });
 });
 
-test('what was recorded with every field is read as before', () => {
+test('a record with every field is read as before', () => {
   const envelope = newEnvelope({ request_id: 'r1', is_stream: true });
   const { extras: _, ...fields } = envelope;
   expect(recordedEnvelope(JSON.stringify(fields))).toEqual(envelope);

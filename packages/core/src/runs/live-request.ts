@@ -44,7 +44,7 @@ export class LiveRequest extends ActiveRun implements RunningCall {
     return this;
   }
 
-  async tell(frame: Partial<E2AResponse>): Promise<void> {
+  async emit(frame: Partial<E2AResponse>): Promise<void> {
     if (this.insert === undefined || this.run.answered) throw new Error('the answer is over');
     await this.insert(frame);
   }
@@ -107,5 +107,5 @@ export function requestName({ owner, requestId }: RequestKey): string {
 const LEFT = failure(
   'busy',
   { retry_after: 5 },
-  'The server is stopping. The request is recorded: come back for its answer.',
+  'The server is stopping. The request is recorded: read its answer later.',
 );

@@ -37,7 +37,7 @@ function setUp(store = memoryStore()) {
   const send = (envelope: E2AEnvelope, principal = ada, idempotencyKey?: string) => {
     const admission = { agentId: 'agent', sessionId: null, priority: 1, expiresAt: null };
     const answer = all(runs.open(envelope, { ...callOf(principal), beside: { idempotencyKey } }, admission, handler));
-    // What is refused is looked at later.
+    // Refused requests are checked later.
     answer.catch(() => {});
     return answer;
   };
@@ -102,7 +102,7 @@ test('so does a repeat by its idempotency key: it gets the same checks as before
   for (const frames of await Promise.all([first, ...others])) expect(frames.at(-1)).toMatchObject(DONE);
 });
 
-test('what was accepted before a restart waits, however many there are', async () => {
+test('requests accepted before a restart wait, in any number', async () => {
   const store = memoryStore();
   const keys = Array.from({ length: 1_500 }, (_, index) => ({ owner: 'ada', requestId: `r${index}` }));
   for (const key of keys) {

@@ -123,7 +123,7 @@ export class RunTable {
     return load;
   }
 
-  /** What an earlier process left of a kind is resumed by `recover`, after the kinds that were named before. */
+  /** `recover` resumes the runs of a kind that an earlier process left, after the kinds registered before. */
   recovers<Row>({ unfinished, resume }: Recoverable<Row>): void {
     this.#recoveries.push(async () => {
       const rows = await unfinished();

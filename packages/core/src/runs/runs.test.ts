@@ -259,7 +259,7 @@ describe('a repeat', () => {
     const envelope = { ...ask('r1'), request_id: 'r2' };
     const again = await all(open(envelope, { beside: { idempotencyKey: 'k' } })).catch(failureOf);
     // The id is part of the body: the same key with another id is another body.
-    const message = 'This Idempotency-Key was used before, for "r1", which had another body.';
+    const message = 'This Idempotency-Key was already used for "r1" with a different body.';
     expect(again).toMatchObject({ code: 'conflict', message });
     expect(first.at(-1)?.is_final).toBe(true);
   });
@@ -374,7 +374,7 @@ describe('an agent that misbehaves hurts only its own answer', () => {
 });
 
 describe('after a restart', () => {
-  test('what was accepted runs, what was started ends as interrupted, and doing it again changes nothing', async () => {
+  test('accepted requests run, started ones end as interrupted, and a second recovery changes nothing', async () => {
     const never = new Promise<never>(() => {});
     const first = setUp(
       async function* () {
@@ -409,22 +409,22 @@ describe('after a restart', () => {
   });
 });
 
-test('what waits for its turn when the patience of a stop is over is answered after the next start', async () => {
+test('requests that still wait when a stop times out are answered after the next start', async () => {
   const called: unknown[] = [];
   const agent: ModuleAgentFunction = async function* ({ params }) {
     called.push(params['content']);
-    if (params['content'] === 'for ever') await new Promise(() => {});
+    if (params['content'] === 'forever') await new Promise(() => {});
     return {};
   };
   const { runs, store, table, open } = setUp(agent, { maxParallel: 1 });
-  const running = all(open(ask('running', 'for ever')));
+  const running = all(open(ask('running', 'forever')));
   const waiting = all(open(ask('waiting'))).catch(failureOf);
   await expect.poll(() => table.load.request.waiting).toBe(1);
   await runs.table.drain(0);
   expect((await running).at(-1)).toMatchObject({ body: { code: 'E2A.INTERRUPTED' } });
   expect(await waiting).toMatchObject({ code: 'busy', retryable: true, details: { retry_after: 5 } });
   expect(await store.requests.find({ owner: 'ada', requestId: 'waiting' })).toMatchObject({ state: 'accepted' });
-  expect(called).toEqual(['for ever']);
+  expect(called).toEqual(['forever']);
 
   const next = setUp(agent, { store: nextProcess(store) });
   await next.recover();
@@ -601,7 +601,7 @@ describe('while the store refuses', () => {
     expect(frames.map(({ response_kind }) => response_kind)).toEqual(['e2a.chunk', 'e2a.chunk', 'e2a.complete']);
   });
 
-  test('a request that is cancelled meanwhile still ends once', async () => {
+  test('a request that is cancelled in the meantime still ends once', async () => {
     const { store, state } = refusingStore(full);
     const { open, runs, clock } = setUp(
       async function* (_, { signal }) {
@@ -639,7 +639,7 @@ describe('while the store refuses', () => {
     expect(frames.at(-1)?.body['code']).toBe('E2A.INTERRUPTED');
   });
 
-  test('what it refuses for good is not tried again', async () => {
+  test('a permanent refusal is not retried', async () => {
     const { store, state } = refusingStore(new Error('a frame too many'));
     const { open } = setUp(twoWords, { store });
     await expect(all(open(ask('r1')))).rejects.toThrow('a frame too many');

@@ -24,7 +24,7 @@ import type { RunPlace } from './run-place.ts';
 import type { Recoverable, RunLoad, RunTable } from './run-table.ts';
 import { asksTheSame, conflictWith } from './same-request.ts';
 
-/** What a request was accepted with, beyond the envelope. */
+/** The data of an accepted request beyond the envelope. */
 export interface Admission {
   readonly agentId: string;
   /** The conversation it belongs to. */

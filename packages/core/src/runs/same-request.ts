@@ -44,7 +44,7 @@ export function conflictWith({ requestId }: RequestRow, envelope: E2AEnvelope): 
   const another = isKey ? 'another Idempotency-Key' : 'another id';
   const suggestions = [`send the original body to get its answer, or use ${another} for this request`];
   const message = isKey
-    ? `This Idempotency-Key was used before, for ${JSON.stringify(requestId)}, which had another body.`
-    : 'This id was used before with another body.';
+    ? `This Idempotency-Key was already used for ${JSON.stringify(requestId)} with a different body.`
+    : 'This id was already used with a different body.';
   return failure('conflict', { request_id: requestId, suggestions }, message);
 }

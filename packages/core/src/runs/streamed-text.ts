@@ -8,7 +8,7 @@ export function textOf({ response_kind: frameKind, body }: E2AResponse): string 
 }
 
 /**
- * The final frame for readers that take an answer whole: without a result of its own, the streamed text is the result.
+ * The final frame for readers that take an answer whole: without its own result, the streamed text is the result.
  * An agent that streams its whole text need not repeat it at the end.
  */
 export function withStreamed(final: E2AResponse, streamed: Json): E2AResponse {

@@ -8,11 +8,11 @@ import { SchemaRun } from './schema-run.ts';
 export interface CompiledSchema {
   /** Stops at the first problem. */
   readonly first: Validator;
-  /** Finds every problem, or the first where finding all would take too long: forms that hold each other double at each level. */
+  /** Finds every problem, or only the first if finding all would take too long: recursive choices double at each level. */
   readonly all: Validator;
 }
 
-/** The schema is interpreted: no code is generated from it. Throws in words what cannot be used in it. */
+/** The schema is interpreted, without generated code. Throws a worded error for unsupported parts. */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   try {
     requireKnownDialect(schema);

@@ -1,7 +1,7 @@
 import type { Json } from '@dragoman/protocols';
 import { atMost } from '../json/json-size.ts';
 
-/** A check that would keep every other caller waiting. */
+/** A check that would block other callers. */
 export class TooMuchEffort extends Error {}
 
 /** The work that one check of a value against a schema may do. Neither the schema nor the value is trusted. */
@@ -25,17 +25,17 @@ export class Effort {
       if (this.#looks >= 0) return;
     }
     throw new TooMuchEffort(
-      'the schema of the tool has them looked at over and over again; send them less nested, or have it made simpler',
+      'checking them against the schema of the tool takes too many steps; send less nested arguments, or simplify the schema',
     );
   }
 
-  /** A text, with a pattern of so many parts: the engine takes time for each character and each part. */
+  /** The work for a text and a pattern: proportional to characters times parts. */
   read({ length }: string, parts: number): void {
     this.#reading -= length * parts;
     if (this.#reading >= 0) return;
     const most = Math.floor(MOST_READING / Math.max(1, parts));
     throw new TooMuchEffort(
-      `a pattern of the schema is held against at most ${most} characters in one call; send shorter texts`,
+      `the patterns of the schema are matched against at most ${most} characters in one call; send shorter texts`,
     );
   }
 }
@@ -43,5 +43,5 @@ export class Effort {
 /** Some milliseconds of work, enough for a message of a few kilobytes; a longer one may have one more look for each byte. */
 const SOME_LOOKS = 100_000;
 const MOST_LOOKS = 8 * 1024 * 1024;
-/** Characters times parts: about as long as it takes to read the longest message. */
+/** The limit of characters times parts. */
 const MOST_READING = 4 * 1024 * 1024;

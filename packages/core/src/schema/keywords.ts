@@ -4,10 +4,10 @@ import { jsonSize } from '../json/json-size.ts';
 import type { SchemaKind, SchemaNode, SchemaRule } from './schema-node.ts';
 import type { SchemaRun } from './schema-run.ts';
 
-/** A part of a schema while its rules are made. Throws in words where a keyword is not as JSON Schema has it. */
+/** A part of a schema during compilation. Throws a worded error for invalid keywords. */
 export interface SchemaPart {
   readonly schema: JsonObject;
-  /** Where it stands in its document, as a URI fragment: `#/properties/a`. */
+  /** Its position in the document, as a URI fragment: `#/properties/a`. */
   readonly path: string;
   /** A schema inside this one. */
   inner(given: Json, ...at: string[]): SchemaNode;
@@ -15,7 +15,7 @@ export interface SchemaPart {
   referred(reference: string): SchemaNode;
   pattern(text: string): PatternTest;
   refuse(keyword: string, expected: string): never;
-  /** Work beside that of one look, in looks. */
+  /** The additional work, in units of one check. */
   addWeight(looks: number): void;
 }
 
@@ -220,7 +220,7 @@ export const KEYWORDS: readonly Keyword[] = [
         : run.fitsAt(name, others, member);
     };
     const hasOthers = patterns.length > 0 || others !== undefined;
-    // In the order of the schema, whose first members tell the kinds of a choice apart.
+    // In the order of the schema, whose first members distinguish the branches of a choice.
     const entries = [...named];
     return (value, run) => {
       const isFit = every(entries, run, ([name, node]) => {
@@ -258,7 +258,7 @@ export const KEYWORDS: readonly Keyword[] = [
       every(needs, run, ({ member, node }) => !Object.hasOwn(value, member) || run.fits(node, value));
   }),
 
-  // These ask for what all the others have looked at, so they come last.
+  // These depend on what all others have evaluated, so they come last.
   keyword('array', 'unevaluatedItems', (part) => {
     const { unevaluatedItems } = part.schema;
     const node = part.inner(unevaluatedItems as Json, 'unevaluatedItems');
@@ -324,7 +324,7 @@ function oneOfThese(allowed: readonly Json[]): (value: Json, run: SchemaRun) => 
   };
 }
 
-/** Each item is looked at once: to compare each with each would take hours for as many as fit into a message. */
+/** Each item is hashed once, instead of comparing all pairs. */
 function areUnique(items: readonly Json[], run: SchemaRun, path: string): boolean {
   readAll(items as Json, run);
   const places = new Map<string, number>();
@@ -345,7 +345,7 @@ function hasAll(value: JsonObject, names: readonly string[], run: SchemaRun, pat
   );
 }
 
-/** Whether all of them pass; looks on after the first that does not only where every problem is wanted. */
+/** Whether all of them pass; continues after the first failure only if every problem is wanted. */
 function every<Item>(items: readonly Item[], { findsAll }: SchemaRun, test: (item: Item) => boolean): boolean {
   let isFit = true;
   for (const item of items) {
@@ -397,7 +397,7 @@ function isMultiple(value: number, divisor: number): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= Number.EPSILON * Math.abs(quotient);
 }
 
-/** What is read from end to end takes as long as many looks, and a schema may have it read many times. */
+/** Reading a long value counts as several checks. */
 function readAll(value: Json, { effort }: SchemaRun): void {
   effort.look(jsonSize(value) / BYTES_A_LOOK);
 }
@@ -431,7 +431,7 @@ const TYPES: ReadonlyMap<string, (value: Json) => boolean> = new Map([
   ['null', (value) => value === null],
 ]);
 const TYPE_NAMES = `${[...TYPES.keys()].join(', ')} or a list of them`;
-/** How many names are looked for, bytes compared, or characters counted, in the time of one look at a value. */
+/** The number of names, bytes or characters that count as one check. */
 const MEMBERS_A_LOOK = 8;
 const BYTES_A_LOOK = 4;
 const CHARACTERS_A_LOOK = 16;

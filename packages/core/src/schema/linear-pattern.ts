@@ -3,21 +3,21 @@ import type { RE2JS } from 're2js';
 
 /**
  * A pattern that a caller wrote, on an engine that takes time linear in the text: no pattern can hang the server. That engine
- * writes repeats out before it begins, `(…){1000}` a thousand times, so what would come to too much is refused unread.
+ * expands repetitions before it begins, `(…){1000}` a thousand times, so patterns that would be too large are refused.
  */
 export function linearPattern(pattern: string): RE2JS {
-  if (pattern.length > MOST_PARTS) throw new Error(`it has ${pattern.length} characters; ${MOST_PARTS} are taken`);
+  if (pattern.length > MOST_PARTS) throw new Error(`it has ${pattern.length} characters; at most ${MOST_PARTS} are allowed`);
   const parts = writtenOut(pattern);
   if (parts > MOST_PARTS)
-    throw new Error(`with its repeats written out it has ${parts} parts; ${MOST_PARTS} are taken`);
+    throw new Error(`with its repetitions expanded it has ${parts} parts; at most ${MOST_PARTS} are allowed`);
   const classes = pattern.match(/\\p/gi)?.length ?? 0;
-  if (classes > MOST_CLASSES) throw new Error(`it has ${classes} classes of Unicode; ${MOST_CLASSES} are taken`);
+  if (classes > MOST_CLASSES) throw new Error(`it has ${classes} Unicode classes; at most ${MOST_CLASSES} are allowed`);
   return library().RE2JS.compile(pattern);
 }
 
 /** How many parts a pattern has with its counted repeats written out; rather a few too many than too few. */
 export function writtenOut(pattern: string): number {
-  // The part that a count would repeat is kept apart from what is before it in its group.
+  // The part that a count repeats is separated from the preceding part of its group.
   const open: Group[] = [{ before: 0, last: 0 }];
   for (const [token, most] of pattern.matchAll(TOKEN)) {
     const group = open.at(-1) as Group;

@@ -13,7 +13,7 @@ export class SchemaDocument {
   /** Parts of all patterns. */
   #prepared = 0;
 
-  /** Throws in words what cannot be used in the schema. */
+  /** Throws a worded error for unsupported parts of the schema. */
   constructor(schema: JsonObject) {
     const text = JSON.stringify(schema);
     this.#isTracked = text.includes('"unevaluatedProperties":') || text.includes('"unevaluatedItems":');
@@ -23,7 +23,7 @@ export class SchemaDocument {
     this.root = this.#nodeOf(place);
   }
 
-  /** Finds every `$id` and anchor. What stands in `enum` and `const` is no schema. */
+  /** Finds every `$id` and anchor. Values in `enum` and `const` are not schemas. */
   #index({ schema, path, base }: Place): void {
     if (Array.isArray(schema)) {
       for (const [at, item] of schema.entries()) this.#index({ schema: item, path: below(path, String(at)), base });
@@ -85,7 +85,7 @@ export class SchemaDocument {
   #find(reference: string, base: URL): Place {
     const uri = URL.canParse(reference, base.href) ? new URL(reference, base) : undefined;
     const place = uri && (this.#named.get(uri.href) ?? this.#pointedTo(uri));
-    if (place === undefined) throw new Error(`the reference ${show(reference)} leads to nothing in it`);
+    if (place === undefined) throw new Error(`the reference ${show(reference)} does not exist in it`);
     return place;
   }
 
@@ -111,7 +111,7 @@ export class SchemaDocument {
     const parts = writtenOut(text);
     this.#prepared += parts;
     if (this.#prepared > MOST_PREPARED) {
-      throw new Error(`with their repeats written out its patterns have more than ${MOST_PREPARED} parts in all`);
+      throw new Error(`with repetitions expanded, its patterns have more than ${MOST_PREPARED} parts in all`);
     }
     const expression = linearPattern(text);
     return (value, run) => {
@@ -125,7 +125,7 @@ export class SchemaDocument {
 interface Place {
   readonly schema: Json;
   readonly path: string;
-  /** What its references are relative to. */
+  /** The base URI of its references. */
   readonly base: URL;
 }
 
@@ -175,7 +175,7 @@ const KINDS: readonly SchemaKind[] = ['number', 'string', 'array', 'object', 'ot
 const NO_RULES: RulesByKind = { number: [], string: [], array: [], object: [], other: [] };
 const ANYTHING: SchemaNode = { rules: NO_RULES, weight: 1, isTracked: false };
 const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);
-/** What a schema without an `$id` is taken to be at (RFC 3986 §5.1.4). */
+/** The base URI of a schema without an `$id` (RFC 3986 §5.1.4). */
 const BASE = 'https://schema.invalid/';
 /** Each part takes microseconds: a fraction of a second in all. */
 const MOST_PREPARED = 20_000;

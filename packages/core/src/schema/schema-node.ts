@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { SchemaRun } from './schema-run.ts';
 
-/** The kinds of values that have keywords of their own. */
+/** The types of values with specific keywords. */
 export type SchemaKind = 'number' | 'string' | 'array' | 'object' | 'other';
 
 interface Values {
@@ -19,7 +19,7 @@ export type SchemaRule<Of extends keyof Values = keyof Values> = (value: Values[
 /** A schema, or a part of one, as the rules that its keywords make. */
 export interface SchemaNode {
   rules: Readonly<Record<SchemaKind, readonly SchemaRule<never>[]>>;
-  /** How much work it is to look at a value once, apart from its members. */
+  /** The work of checking a value once, without its members. */
   weight: number;
   isTracked: boolean;
 }

@@ -4,7 +4,7 @@ import type { SchemaKind, SchemaNode } from './schema-node.ts';
 
 type ValidatorError = NonNullable<Validator['errors']>[number];
 
-/** One check of a value: where it stands, the problems found so far, and the work it may still do. */
+/** One check of a value: its position, the problems so far, and the remaining work budget. */
 export class SchemaRun {
   readonly errors: ValidatorError[] = [];
   readonly effort: Effort;
@@ -66,7 +66,7 @@ export class SchemaRun {
   }
 }
 
-/** The members and items of one value that a schema has looked at (JSON Schema 2020-12, 11). */
+/** The evaluated members and items of one value (JSON Schema 2020-12, 11). */
 export class Evaluated {
   readonly keys = new Set<string | number>();
 

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, type Static } from '@dragoman/protocols';
 
-/** What a schema accepts, with what its defaults put in. */
+/** A validated value with its defaults. */
 export type Filled<Schema> = Schema extends { readonly type: 'object'; readonly properties: infer Members }
   ? {
       readonly [Key in keyof Members as IsThere<Schema, Members, Key> extends true ? Key : never]: Filled<Members[Key]>;
@@ -19,7 +19,7 @@ type IsThere<Schema, Members, Key extends keyof Members> = Members[Key] extends 
       : false
     : false;
 
-/** A value of a schema with its defaults put in. An object with the default `{}` is filled with those of its members. */
+/** A value of a schema with its defaults. An object with the default `{}` is filled with those of its members. */
 export function withDefaults<const Schema extends object>(schema: Schema, value: Static<Schema>): Filled<Schema> {
   return filled(schema, value as Json) as Filled<Schema>;
 }

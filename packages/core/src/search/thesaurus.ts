@@ -8,7 +8,7 @@ export function relatedTo(stem: string): ReadonlySet<string> {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Everyday English for what programs do: one row, one errand. A row helps most when it joins the word of a person and the word of a manual. */
+/** Synonyms: each row joins everyday words and technical words for one task. */
 // biome-ignore format: one row an errand
 const ROWS: readonly string[] = [
   // To do with things.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asWritten, WordIndex, wordsAskedBy } from './word-index.ts';
+import { asWritten, WordIndex, queryWords } from './word-index.ts';
 import { wordsOf } from './words.ts';
 
 const ALL = new Set(['orders', 'users', 'weather']);
@@ -27,7 +27,7 @@ test('only the searched texts are counted: a score reveals nothing of texts its 
   expect(filled().search('user order', ALL)).not.toEqual(alone.search('user order', among));
 });
 
-test('what is replaced or removed is not found by its old words', () => {
+test('replaced and removed entries are not found by their old words', () => {
   const index = filled();
   index.put('users', 'Counts visits.');
   index.remove('weather');
@@ -81,7 +81,7 @@ test('an index for one query remembers no other word, and finds what a whole one
     'mail mail',
   ];
   const query = 'sending mails';
-  const [whole, brief] = [new WordIndex(), new WordIndex(wordsAskedBy(query))];
+  const [whole, brief] = [new WordIndex(), new WordIndex(queryWords(query))];
   for (const index of [whole, brief]) for (const text of texts) index.put(text, text);
   const keys = new Set(texts);
   expect(whole.search(query, keys, 0.5).size).toBe(3);

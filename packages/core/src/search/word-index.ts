@@ -9,7 +9,7 @@ import { stemOf, wordsOf } from './words.ts';
 export class WordIndex {
   readonly #counts = new Map<string, ReadonlyMap<string, number>>();
   readonly #lengths = new Map<string, number>();
-  /** The keys of the texts each word is in. */
+  /** The keys of the texts with each word. */
   readonly #places = new Map<string, Set<string>>();
   readonly #only: ReadonlySet<string> | undefined;
 
@@ -80,7 +80,7 @@ export class WordIndex {
     return hits;
   }
 
-  /** What one word is worth to each of these texts that have it. */
+  /** The score of one word for each text that has it. */
   *#scores(word: string, keys: ReadonlySet<string>, average: number): Iterable<[key: string, score: number]> {
     const among = [...(this.#places.get(word) ?? [])].filter((key) => keys.has(key));
     const rarity = Math.log(1 + (keys.size - among.length + 0.5) / (among.length + 0.5));
@@ -92,8 +92,8 @@ export class WordIndex {
   }
 }
 
-/** The words that a search for a query looks up: its own, and those that are related to them. */
-export function wordsAskedBy(query: string): ReadonlySet<string> {
+/** The words of a query and related ones. */
+export function queryWords(query: string): ReadonlySet<string> {
   const words = wordsOf(query);
   return new Set(words.flatMap((word) => [word, ...relatedTo(word)]));
 }
@@ -120,6 +120,6 @@ export function asWritten(text: string, stems: readonly string[]): string[] {
   return [...new Set(written.filter((word) => stems.includes(stemOf(word))))];
 }
 
-// The usual values of BM25: how soon more of the same word counts no more, and how much long texts are held back.
+// The usual BM25 parameters: saturation of repeated words, and length normalization.
 const K = 1.2;
 const B = 0.75;

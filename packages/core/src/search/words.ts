@@ -17,7 +17,7 @@ export function stemOf(word: string): string {
   let stem = word.replace(/ies$/, 'y').replace(/(ss|x|ch|sh)es$/, '$1');
   if (stem === word) stem = word.replace(/([^s])s$/, '$1');
   const cut = stem.replace(/(?:ing|ed)$/, '');
-  // "ring" is no form of "r", "need" none of "ne".
+  // "ring" is not a form of "r", nor "need" of "ne".
   if (cut.length >= 3 && cut !== stem) stem = cut.replace(/([^aeiouls])\1$/, '$1');
   return stem.length > 3 ? stem.replace(/e$/, '') : stem;
 }

@@ -15,7 +15,7 @@ export function writeSecretFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** The names in a folder too, or a file could be gone that was written. */
+/** Syncs the folder too, otherwise a written file could be missing after a crash. */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');

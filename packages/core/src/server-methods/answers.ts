@@ -41,7 +41,7 @@ export const acpToolResponse: ServerMethod = async function* (envelope, call, { 
   return { question_id: questionId, answer };
 };
 
-/** What arrives through the tools of this server, or from an agent or workflow that runs in it, a model may have made by itself. */
+/** Answers through tools, agents or workflows of this server may come from a model. */
 function answererOf(envelope: E2AEnvelope, { principal }: Call): Answerer {
   const { source_protocol: channel } = envelope.provenance;
   return { principal, channel, isToolCall: hopsOf(envelope) > 0 || channel === 'a2e-wire' };

@@ -1,6 +1,6 @@
 import type { ServerMethod } from './server-methods.ts';
 
-/** What this server can do, as an ACP client asks first. */
+/** The capabilities of this server, for the first request of an ACP client. */
 export const initialize: ServerMethod = async function* (_envelope, _call, { version }) {
   return {
     protocolVersion: 1,

@@ -20,7 +20,7 @@ import { initialize } from './initialize.ts';
 import { chatInterrupt, sessionCancel } from './interrupt.ts';
 import { sessionCreate, sessionDelete, sessionList, sessionListAcp, sessionNew } from './sessions.ts';
 
-/** What the server's own methods may use. */
+/** The dependencies of the server's own methods. */
 export interface ServerMethodContext {
   readonly runs: Runs;
   readonly questions: OpenQuestions;
@@ -45,7 +45,7 @@ export type ServerMethod = (
 
 /**
  * Answers the server's own methods (E2A §2) and passes the rest on. A name of the Gateway's or ACP's that we do not have
- * is an error of its own: silence would leave the caller waiting for its timeout.
+ * is its own error: silence would leave the caller waiting for its timeout.
  */
 export function serverMethods(context: ServerMethodContext): Layer {
   return (next) => (envelope, call) =>
@@ -115,5 +115,5 @@ const DELIVERED: ReadonlySet<string> = new Set(['chat.send', 'session/prompt']);
 const OF_A_SESSION: ReadonlySet<string> = new Set(['session.create', 'session/new', 'session.delete', 'history.get']);
 
 // The WebSocket endpoint answers it before it gets here.
-const RESUMED_BY_PATH = 'chat.resume is answered over the WebSocket alone; over HTTP an answer has a path.';
+const RESUMED_BY_PATH = 'chat.resume works over the WebSocket only; over HTTP, read /e2a/requests/{request_id}/responses.';
 const RESUME = 'GET /e2a/requests/{request_id}/responses?after=N';

@@ -12,7 +12,7 @@ export function schemeOf({ asymmetricKeyType: type }: KeyObject): Scheme {
   return SCHEMES.get(type) ?? ED25519;
 }
 
-/** Whether messages can be signed with a key of this kind. Either half of it will do. */
+/** Whether messages can be signed with a key of this kind, public or private. */
 export function isKeyKind({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): boolean {
   if (type === 'ed25519') return true;
   if (type === 'ec') return details.namedCurve === 'prime256v1';

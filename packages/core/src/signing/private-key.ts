@@ -11,7 +11,7 @@ export function privateKeyIn(pem: string | Buffer): KeyObject | undefined {
   }
 }
 
-/** The signature of a text or bytes, in base64, with the algorithm of the key. It holds the event loop. */
+/** The signature of a text or bytes, in base64, with the algorithm of the key. It blocks the event loop. */
 export function signatureOf(key: KeyObject, content: string | Uint8Array): string {
   const { digest, options } = schemeOf(key);
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { isKeyKind, schemeOf } from './key-kinds.ts';
 
-/** A key signatures are checked with. Which algorithm it takes is the key's matter, never the message's. */
+/** A key for verifying signatures. The key decides the algorithm, never the message. */
 export interface PublicKey {
   readonly key: KeyObject;
   /** `sha256:` and the SHA-256 of its DER SubjectPublicKeyInfo. */
@@ -20,7 +20,7 @@ export function publicKeysIn(pem: string): PublicKey[] {
   });
 }
 
-/** What a text should be that is no key, as the end of a sentence; `undefined` when it is one. */
+/** The expected form of a key, worded to follow "must be"; `undefined` for a valid key. */
 export function publicKeyFault(pem: string): string | undefined {
   try {
     publicKeysIn(pem);
@@ -36,7 +36,7 @@ export function fingerprintOf(key: KeyObject): string {
     .digest('hex')}`;
 }
 
-/** Whether a signature is this key's. Works on a thread of the pool: the event loop is free. */
+/** Verifies a signature with this key, on a pool thread. */
 export function isSignedBy({ key }: PublicKey, bytes: Uint8Array, signature: Uint8Array): Promise<boolean> {
   const { digest, options } = schemeOf(key);
   return new Promise((resolve) => {

@@ -36,7 +36,7 @@ function isGood(key: KeyObject, text: Buffer, signature: string): boolean {
   try {
     return verify(digest, text, { key, ...options }, Buffer.from(signature, 'base64'));
   } catch {
-    // What cannot even be read is no signature.
+    // An unreadable signature is invalid.
     return false;
   }
 }

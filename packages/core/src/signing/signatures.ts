@@ -42,7 +42,7 @@ export class Signatures {
 
   #ask(key: KeyObject, text: string | Uint8Array, signature: string | null): Promise<boolean | string> {
     const number = this.#numberOf(key);
-    // As soon as this turn of the loop is over; when much comes in one, the thread begins with the first.
+    // At the end of this turn of the event loop, or when a batch is full.
     if (this.#asking.length === 0) setImmediate(() => this.#flush());
     this.#next.jobs.push(number, text, signature);
     const answer = new Promise<boolean | string>((resolve, reject) => this.#asking.push({ resolve, reject }));
@@ -108,7 +108,7 @@ function emptyMessage(): ToSignatureThread {
   return { keys: [], jobs: [] };
 }
 
-/** Jobs that are worth a message of their own. */
+/** Jobs per batch. */
 const MANY = 12;
 
 /** The thread keeps them; past that it starts again with none. */

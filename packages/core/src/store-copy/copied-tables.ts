@@ -128,7 +128,7 @@ export interface TableCopy {
   readonly to: CopyQuery;
 }
 
-/** What is to be copied from one store to the other, in this order. */
+/** The tables to copy, in this order. */
 export async function tableCopies(source: CopyEnd, target: CopyEnd): Promise<TableCopy[]> {
   const [read, written] = [await source.tables(), await target.tables()];
   const copied = COPIED_TABLES.filter(({ name }) => written.includes(name));

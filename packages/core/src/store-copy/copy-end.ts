@@ -11,7 +11,7 @@ export interface CopyColumn {
   readonly isOptional: boolean;
 }
 
-/** What to read: an expression for each column, and where from. */
+/** The source of a copy: an expression for each column, and the table. */
 export interface CopyQuery {
   readonly table: string;
   readonly columns: readonly { readonly name: string; readonly expression: string }[];
@@ -25,7 +25,7 @@ export interface CopyQuery {
 /** One end of a copy: a store that no server has open, for as long as this does. */
 export interface CopyEnd extends AsyncDisposable {
   readonly kind: 'sqlite' | 'postgres';
-  /** What it is and in which state: it differs once a server has written to it. */
+  /** Its identity and state, which changes when a server writes to it. */
   readonly identity: string;
   tables(): Promise<readonly string[]>;
   columns(table: string): Promise<readonly CopyColumn[]>;

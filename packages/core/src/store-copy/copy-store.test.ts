@@ -116,7 +116,7 @@ test('every row of every table comes through PostgreSQL and back unchanged', asy
   expect(back.map(({ family }) => family)).toEqual(there.map(({ family }) => family));
 });
 
-/** Copies in a process of its own, which is killed at that step. `true`: it was done before. */
+/** Copies in its own process, which is killed at that step. `true`: it was done before. */
 function copied(from: string, to: string, step = 0): boolean {
   const { status, signal, stderr } = spawnSync(process.execPath, [copier, from, to, String(step)], {
     encoding: 'utf8',

@@ -7,7 +7,7 @@ import { faultOf, type SqliteEngine } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
 /**
- * Makes this process the only one on a data folder. The lock is SQLite's own on an empty database: the system lets go of
+ * Makes this process the only one on a data folder. The lock is SQLite's own on an empty database: the system releases
  * it when the process ends, however it ends. A file beside it names the holder, for the error message.
  */
 export class FolderLock {

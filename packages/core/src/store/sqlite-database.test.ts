@@ -107,7 +107,7 @@ describe('refused, and left as it is:', () => {
       code: 'store_damaged',
       message: expect.stringContaining(join(folder, 'dragoman.db')),
     });
-    // It let go of the folder: another try fails for the same reason, not because of the first.
+    // It released the folder: another attempt fails for the same reason, not because of the first.
     await expect(openSqliteStore({ folder, onFatal() {} })).rejects.toMatchObject({ code: 'store_damaged' });
   });
 });

@@ -6,7 +6,7 @@ const lines: unknown[] = [];
 const keep = (...line: unknown[]) => lines.push(line);
 const log = { debug: keep, info: keep, warn: keep, error: keep };
 
-test('a failure is logged and tried again after an hour, but not logged when the server stops meanwhile', async () => {
+test('a failure is logged and tried again after an hour, but not logged when the server stops in the meantime', async () => {
   const clock = new TestClock();
   const stopped = new AbortController();
   const tries: ((reason: Error) => void)[] = [];

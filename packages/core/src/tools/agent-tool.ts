@@ -69,7 +69,7 @@ export async function toolResultOf(
     for await (const frame of engine.handle(envelope, { principal, signal, ask, log: SILENT, beside: COUNTED })) {
       if (frame.is_final) return outcomeOf(text === '' ? frame : withStreamed(frame, { text }));
       text += textOf(frame);
-      tell(frame, call);
+      emit(frame, call);
     }
     throw new Error('The agent ended without an answer.');
   } finally {
@@ -78,7 +78,7 @@ export async function toolResultOf(
 }
 
 /** Every frame before the last, as it is: readable, and nothing left out. */
-function tell({ response_kind, body }: E2AResponse, call: Pick<ToolCall, 'status'>): void {
+function emit({ response_kind, body }: E2AResponse, call: Pick<ToolCall, 'status'>): void {
   const { delta_kind = 'custom', delta = null } = body;
   call.status('', response_kind === 'e2a.chunk' ? { delta_kind, delta } : { response_kind, body });
 }

@@ -71,7 +71,7 @@ function isSmall(value: unknown): boolean {
   return count(value);
 }
 
-const ENDLESS = 'it refers to itself without end, or the arguments are nested too deep for it';
+const ENDLESS = 'it refers to itself endlessly, or the arguments are nested too deep for it';
 const SMALL = 2_000;
 /** A text of so many characters counts as one more. */
 const LONG = 64;

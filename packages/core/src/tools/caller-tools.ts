@@ -4,7 +4,7 @@ import type { Principal } from '../call/principal.ts';
 import { Ending } from '../ending/ending.ts';
 import type { ToolRegistry } from './tool-registry.ts';
 
-/** What an agent does for a caller it does with the caller's permissions, and no longer than the call lasts. */
+/** An agent's tool calls use the caller's permissions, and end with the call. */
 export function callerTools(
   tools: ToolRegistry,
   call: {

@@ -156,7 +156,7 @@ describe('a tool that an agent answers', () => {
     expect(events).toEqual([chunk('Hello, '), chunk('Bob')]);
   });
 
-  test('what the agent fails with is the error of the tool', async () => {
+  test('the error of the agent is the error of the tool', async () => {
     await expect(call(greet, { content: 'nobody' })).rejects.toMatchObject({
       failure: { code: 'tool_failed', message: 'no agent is there', details: { tool_code: 'NOBODY' } },
     });
@@ -187,7 +187,7 @@ describe('a tool that an agent answers', () => {
   });
 });
 
-test('what cannot be answered here is refused at once', () => {
+test('a tool that cannot be answered here is refused immediately', () => {
   const alone = { engine, ids };
   expect(() => configuredTool({ name: 'flow', workflow: '/w.jsonl' }, alone)).toThrow(
     'nothing here that runs workflows',
@@ -205,7 +205,7 @@ test.each(['nonsense', 'ftp://example.com/x', '/users/{id}', '{base}/users'])(
   },
 );
 
-test('what the URL names may stand in any part of it', () => {
+test('arguments may be in any part of the URL', () => {
   for (const url of ['https://{shop}.example.com/', 'http://127.0.0.1:{port}/{id}?q={q}#{part}']) {
     expect(configuredTool({ name: 'it', http: { url } }, backends).answeredBy).toBe('http');
   }

@@ -13,7 +13,7 @@ import { toolDefinition } from './tool-definition.ts';
 import type { ConfiguredTool } from './tools-config.ts';
 import { workflowTool } from './workflow-tool.ts';
 
-/** What may answer a tool that is no code of its own. What is not there cannot be configured. */
+/** The possible targets of a configured tool. Missing ones cannot be configured. */
 export interface ToolBackends {
   readonly engine: Hub;
   readonly ids: Ids;

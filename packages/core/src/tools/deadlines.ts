@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '../ports/ports.ts';
 
 /**
  * Ends of long waits, nearly all of which never come. A timer for each costs more than a small tool does, so all share one
- * that looks a few times a second; a short wait has a timer of its own and is kept exactly.
+ * that looks a few times a second; a short wait has its own timer and is kept exactly.
  */
 export class Deadlines {
   readonly #clock: Clock;

@@ -50,7 +50,7 @@ test('members named like keywords are not keywords, and a schema may omit any ke
   expect(problemOf({ name: 'x', input, run })).toBeUndefined();
 });
 
-test('what may be left out may be undefined too', () => {
+test('optional members may be undefined', () => {
   const left = ['description', 'output', 'idempotent', 'tags', 'version', 'deferred'].map((name) => [name, undefined]);
   expect(problemOf({ name: 'x', input: {}, run, ...Object.fromEntries(left) })).toBeUndefined();
 });

@@ -20,7 +20,7 @@ export interface ToolSpec<Args extends object = JsonObject> {
   readonly version?: string;
   /** Left out of plain lists; found by searching. */
   readonly deferred?: boolean;
-  /** What it returns is the result; what it throws is the error. */
+  /** Its return value is the result; a thrown value is the error. */
   run(args: Args, call: ToolCall): unknown;
 }
 
@@ -60,7 +60,7 @@ export function isToolSpec(value: unknown): value is ToolSpec {
   return typeof value === 'object' && value !== null && 'run' in value && 'name' in value && 'input' in value;
 }
 
-/** What is wrong with a tool, in words; `undefined` when nothing is. What a list cannot tell would be the end of the whole list. */
+/** The problem with a tool, worded; `undefined` if it is valid. An invalid tool would break the whole tool list. */
 export function problemOf(spec: unknown): string | undefined {
   const tool = Object(spec) as Partial<Record<keyof ToolSpec, unknown>>;
   const { name, input, output = {}, run, tags = [] } = tool;
@@ -101,10 +101,10 @@ function outcomeOf(name: string, returned: unknown): ToolOutcome {
   }
 }
 
-/** In words of ours where they are known: those of the engine go on for lines. */
+/** Our wording if possible: the engine's messages are long. */
 function whyNotJson(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
-  if (/circular/i.test(words)) return 'it holds itself';
+  if (/circular/i.test(words)) return 'it contains itself';
   if (/BigInt/.test(words)) return 'it has a BigInt; give a number or a string';
   return words;
 }

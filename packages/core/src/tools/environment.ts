@@ -22,7 +22,7 @@ export interface EpisodeStart {
 
 /** One run through an environment. */
 export interface Episode {
-  /** What is seen at the beginning. */
+  /** The initial state. */
   readonly state: JsonObject;
   step(action: JsonObject): EpisodeStep | Promise<EpisodeStep>;
   /** How it looks now; `text` is the mode that environments without pictures have. */

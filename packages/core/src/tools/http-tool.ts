@@ -60,13 +60,13 @@ function requireAddress(name: string, template: string): void {
 
 /** Each argument is one segment, but not every server decodes it last. */
 function climbing(name: string): Refused {
-  const message = `The arguments of ${name} must not lead out of its URL: leave out ".." as a part of a path`;
+  const message = `The arguments of ${name} must not leave the path of its URL: remove ".."`;
   return new Refused(
     failure('invalid_message', { issues: [{ pointer: '/arguments', code: 'pattern', message }] }, `${message}.`),
   );
 }
 
-/** What the URL names has to be there: `/users/{id}` without its id is another place. */
+/** Arguments named in the URL are required: `/users/{id}` without its id is another path. */
 function inputFor(template: string): JsonSchema {
   const path = template.split('?', 1)[0]?.length ?? 0;
   const named = [...template.matchAll(BLANK)].map(({ 1: name = '', index }) => ({ name, isInPath: index < path }));
@@ -112,7 +112,7 @@ async function outcomeOf(answer: InboundAnswer, readText: ReadText): Promise<Too
   }
   const named = type.slice(0, 100);
   if (json?.ok === false) {
-    const words = `The endpoint sent the content type ${named}, but its answer is not: ${json.issues[0]?.message}`;
+    const words = `The endpoint sent the content type ${named}, but its body is invalid: ${json.issues[0]?.message}`;
     return new FailedOutcome(words, { code: 'NOT_JSON', data });
   }
   if (read !== undefined) return { success: true, data: read };

@@ -7,7 +7,7 @@ import { WireRefused } from './wire/wire-refused.ts';
 export interface KeptRowsOptions {
   readonly store: MemoriesStore;
   readonly clock: Clock;
-  /** What is kept here; rows of different kinds never meet. */
+  /** The kind of the rows; different kinds are separate. */
   readonly kind: string;
   readonly quota?: MemoryQuota;
 }
@@ -24,7 +24,7 @@ export interface KeptRow<Value> {
 }
 
 /**
- * What a plugin keeps for its callers, on disk before it is acknowledged. It lies beside the memories of the same caller: it counts
+ * The stored rows of a plugin for its callers, on disk before they are acknowledged, next to the memories of the same caller: it counts
  * against the same quota and is forgotten with them.
  */
 export class KeptRows<Value extends Json> {
@@ -65,7 +65,7 @@ export class KeptRows<Value extends Json> {
     const { entries, size } = this.#quota;
     throw new WireRefused(
       'memory_full',
-      `There is no room for more: ${entries} entries or ${size} characters may be kept here, and what you keep in memory/* counts too.`,
+      `Storage limit reached: at most ${entries} entries or ${size} characters, including your memory/* entries.`,
     );
   }
 

@@ -1,6 +1,6 @@
 import type { Json } from '@dragoman/protocols';
 
-/** What can be written as JSON, as it will be written: dates become text, functions and undefined go. */
+/** The value as JSON would represent it: dates become text, functions and undefined are dropped. */
 export function plainJson(value: unknown): Json {
   if (isPlain(value, DEEPEST)) return value as Json;
   return JSON.parse(JSON.stringify(value) ?? 'null') as Json;

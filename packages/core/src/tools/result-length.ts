@@ -2,7 +2,7 @@ import type { Json } from '@dragoman/protocols';
 import { cutTo } from '../text/cut-to.ts';
 import { isLargerThan } from './plain-json.ts';
 
-/** What one result may say: the beginning of what is longer, of a text itself, of anything else its JSON. */
+/** Cuts a long result: the beginning of the text, or of its JSON. */
 export function inLength(data: Json, limit = MAX_RESULT): { readonly data: Json; readonly truncated: boolean } {
   if (!isLargerThan(data, limit)) return { data, truncated: false };
   const text = typeof data === 'string' ? data : JSON.stringify(new Shortening(limit).shorten(data));

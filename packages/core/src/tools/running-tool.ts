@@ -60,7 +60,7 @@ export class RunningTool extends ActiveRun implements ToolCall {
   }
 
   get log(): Log {
-    this.#log ??= eventLog((data) => this.#tell({ kind: 'log', data }));
+    this.#log ??= eventLog((data) => this.#emit({ kind: 'log', data }));
     return this.#log;
   }
 
@@ -87,11 +87,11 @@ export class RunningTool extends ActiveRun implements ToolCall {
 
   progress(percent: number, message = ''): void {
     const pct = Number.isFinite(percent) ? Math.min(Math.max(percent, 0), 100) : 0;
-    this.#tell({ kind: 'progress', data: { pct, message: String(message) } });
+    this.#emit({ kind: 'progress', data: { pct, message: String(message) } });
   }
 
   status(message: string, more: JsonObject = {}): void {
-    this.#tell({ kind: 'status', data: { ...more, message: String(message) } });
+    this.#emit({ kind: 'status', data: { ...more, message: String(message) } });
   }
 
   artifact({ name, mime = 'application/octet-stream', chunk, final = false }: ArtifactPiece): void {
@@ -101,7 +101,7 @@ export class RunningTool extends ActiveRun implements ToolCall {
     do {
       const end = start + PIECE_BYTES;
       const base64 = all.toString('base64', start, Math.min(end, all.length));
-      this.#tell({ kind: 'artifact', data: { name, mime, chunk: base64, final: final && end >= all.length } });
+      this.#emit({ kind: 'artifact', data: { name, mime, chunk: base64, final: final && end >= all.length } });
       start = end;
     } while (start < all.length);
   }
@@ -118,7 +118,7 @@ export class RunningTool extends ActiveRun implements ToolCall {
     this.#isOver = true;
   }
 
-  #tell(event: ToolEvent): void {
+  #emit(event: ToolEvent): void {
     if (this.#isOver) return;
     if (this.#onEvent !== undefined) {
       this.#onEvent(event);
@@ -132,12 +132,12 @@ export class RunningTool extends ActiveRun implements ToolCall {
   }
 }
 
-function eventLog(tell: (data: JsonObject) => void): Log {
+function eventLog(emit: (data: JsonObject) => void): Log {
   // A tool's author may leave out either: a line without words would not be an event.
   const line = (level: string) => (fields: Readonly<Record<string, unknown>> | string, message?: string) => {
     const isAlone = typeof fields === 'string' || fields instanceof Error;
     const words = wordsOf(message ?? (isAlone ? fields : ''));
-    tell({ ...(isAlone ? {} : (plainJson(fields) as JsonObject)), level, message: words });
+    emit({ ...(isAlone ? {} : (plainJson(fields) as JsonObject)), level, message: words });
   };
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }

@@ -85,7 +85,7 @@ describe('errors of a tool', () => {
   });
 
   test.each<[string, (call: ToolCall) => unknown, string]>([
-    ['that holds itself', () => circle(), 'the result of it is not JSON: it holds itself'],
+    ['that holds itself', () => circle(), 'the result of it is not JSON: it contains itself'],
     [
       'with a BigInt',
       async () => ({ n: 1n }),
@@ -358,7 +358,7 @@ describe('arguments are checked by', () => {
       { properties: Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`m${n}`, { pattern: `(?:abc${n}){1,600}` }])) },
       /more than 20000 parts in all/,
     ],
-    ['nothing but itself', { $ref: '#' }, /^The input of the tool it: it refers to itself without end/],
+    ['nothing but itself', { $ref: '#' }, /^The input of the tool it: it refers to itself endlessly/],
     ['itself behind others', { $defs: { a: { allOf: [{ $ref: '#' }] } }, $ref: '#/$defs/a' }, /without end/],
     ['an unknown dialect', { $schema: 'https://example.com/dialect' }, /example\.com\/dialect/],
   ])('no schema with %s, and callers learn the problem', async (_, schema, words) => {

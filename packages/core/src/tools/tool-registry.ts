@@ -21,7 +21,7 @@ import { WireRefused } from './wire/wire-refused.ts';
 
 export interface ToolRegistryOptions {
   readonly clock: Clock;
-  /** Where calls run. Default: a table of its own. */
+  /** Where calls run. Default: its own table. */
   readonly runs?: RunTable;
   /** Receives the stack of a tool's error, which callers do not see. */
   readonly log?: Log;

@@ -15,10 +15,10 @@ import type { ParsedRequest } from '../executions/workflow-request.ts';
 import type { WorkflowService } from '../executions/workflows.ts';
 import { type Blank, blanksIn, filled } from './workflow-blanks.ts';
 
-/** What workflows are read and checked by. */
+/** The tools for reading and checking workflows. */
 export type WorkflowRules = Pick<WorkflowService, 'reader' | 'limits' | 'catalog'>;
 
-/** The workflow that answers a tool, as it stands in its file: `{{name}}` is a blank that an argument fills. */
+/** The workflow of a tool, as in its file: `{{name}}` is replaced by an argument. */
 export class ToolWorkflow {
   readonly blanks: readonly Blank[];
   readonly #lines: readonly Json[];

@@ -8,19 +8,19 @@ import type { Log } from '../ports/ports.ts';
 /** Something that can be called by name, wherever it runs. */
 export interface Tool {
   readonly definition: ToolDefinition;
-  /** What stands behind it, where it is no code of its own. */
+  /** Its target, if it is not code. */
   readonly answeredBy?: 'http' | 'agent' | 'workflow';
   /** Whether a caller may use it, where other permissions than `permissions.tools` decide. */
   readonly mayUse?: (principal: Principal) => boolean;
   /** How calls on the wire are recorded. Default: `audit`, a line without frames. */
   readonly record?: 'audit' | 'journal' | undefined;
-  /** What a call asks of the hub, where another target than `tools` answers it. */
+  /** The request to the hub, if another target than `tools` answers the call. */
   readonly request?: (args: JsonObject) => HubRequest;
-  /** What an MCP server tells of it beside name, description and schemas: title, annotations, icons and `_meta`. */
+  /** Further data from its MCP server: title, annotations, icons and `_meta`. */
   readonly mcp?: JsonObject | undefined;
   /** Every problem with these arguments, checked before each call. */
   issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
-  /** What it throws becomes `tool_error`; a `Refused` keeps its own code. */
+  /** Thrown errors become `tool_error`; a `Refused` keeps its code. */
   run(args: JsonObject, call: ToolCall): ToolOutcome | Promise<ToolOutcome>;
 }
 
@@ -30,17 +30,17 @@ export interface HubRequest {
   readonly params: JsonObject;
 }
 
-/** What a tool has to say in the end. One that ran and did not succeed is an answer, not an error. */
+/** The result of a tool. A run without success is a result, not an error. */
 export interface ToolOutcome {
   readonly success: boolean;
   readonly data: Json;
   readonly summary?: Json;
-  /** What went wrong, when it did not succeed. */
+  /** The error, if it did not succeed. */
   readonly error?: string;
   readonly errorCode?: string;
 }
 
-/** The tools one place has to offer. A new kind of tool is a source of its own. */
+/** The tools one place has to offer. A new kind of tool is another source. */
 export interface ToolSource {
   /** Resolves when its tools have been listed once; absent if they are known from the start. */
   readonly ready?: Promise<void>;
@@ -56,7 +56,7 @@ export interface AbsentTool {
   readonly toolkit: string;
   readonly message: string;
   readonly fix?: string;
-  /** What it would come from is not there now: this many seconds later it may be. */
+  /** Its source is unavailable; it may be available after this many seconds. */
   readonly retryAfter?: number;
 }
 

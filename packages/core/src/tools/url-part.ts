@@ -9,7 +9,7 @@ import { asText } from '../workflow/template.ts';
 export function urlPart(name: string, value: Json): string {
   const text = asText(value);
   if (!DOTS.test(text)) return encodeURIComponent(text);
-  const message = `${name} must not be ${JSON.stringify(text)}: it stands in a URL, where that means another place`;
+  const message = `${name} must not be ${JSON.stringify(text)}: in a URL that changes the path`;
   throw new Refused(
     failure('invalid_message', { issues: [{ pointer: `/arguments/${name}`, code: 'pattern', message }] }, message),
   );

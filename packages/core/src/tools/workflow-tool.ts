@@ -14,7 +14,7 @@ import type { ConfiguredTool } from './tools-config.ts';
  * workflow like any other: checked, authorised, recorded and run with the caller's own permissions.
  */
 export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflows, ids }: ToolBackends): Backend {
-  if (workflows === undefined) throw new Error(`tool ${name}: there is nothing here that runs workflows`);
+  if (workflows === undefined) throw new Error(`tool ${name}: workflows are not available here`);
   const { executions, reader } = workflows;
   const written = ToolWorkflow.in(workflow, workflows);
   if (!(written instanceof ToolWorkflow)) throw new Error(`tool ${name}: ${written.fault}`);
@@ -26,8 +26,8 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
       if ('failure' in read) throw new Refused(read.failure);
       if (!read.ok) throw new Refused(unreadableLines(read.issues));
       const { principal, signal, hops } = call;
-      const asked = { ...read.request, workflow: { ...read.request.workflow, executionId } };
-      const execution = await executions.execute(asked, { principal, hops });
+      const identified = { ...read.request, workflow: { ...read.request.workflow, executionId } };
+      const execution = await executions.execute(identified, { principal, hops });
       const cancel = () => {
         if (signal.reason !== LOST) void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
       };
@@ -51,7 +51,7 @@ async function follow(execution: StartedExecution, call: ToolCall): Promise<void
   }
 }
 
-/** What each operation produced, by its id; how the execution went is beside it. */
+/** The results by operation id, next to the status. */
 function outcomeOf(result: JsonObject): ToolOutcome {
   const { results = {}, error, ...summary } = result;
   if (result['status'] === 'success') return { success: true, data: results, summary };

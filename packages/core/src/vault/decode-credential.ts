@@ -4,7 +4,7 @@ import type { SecretPlace } from '../gate/injection.ts';
 import { CredentialDefinition as validate } from '../generated/vault.js';
 import { CredentialBody, CredentialIdShape } from './definition.ts';
 
-/** A credential as the vault takes it: hosts in one spelling, defaults filled in. */
+/** A credential in the vault's form: normalized hosts, defaults filled in. */
 export interface NewCredential {
   readonly id: string;
   readonly type: CredentialBody['type'];

@@ -4,10 +4,10 @@ import type { Static } from '@dragoman/protocols';
 /** How a secret is written where it goes. */
 const CREDENTIAL_TYPES = ['bearer-token', 'api-key', 'password', 'username'] as const;
 
-/** Where a secret may stand: in a request, or in the environment of a program. */
+/** The places for a secret: in a request, or in the environment of a program. */
 export const PLACES = ['header', 'query', 'body', 'env'] as const;
 
-/** What a text that may refer to a secret is, for descriptions. */
+/** The description of values that may refer to a secret. */
 export const REFERENCES = 'A value may refer to a secret: `${NAME}`, `file:PATH` or `vault:ID`.';
 
 /** The name a request refers to it by. */

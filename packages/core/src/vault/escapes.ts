@@ -1,4 +1,4 @@
-/** What an escape stands for, as UTF-8, and how many bytes it takes. */
+/** The meaning of an escape as UTF-8, and its length in bytes. */
 export interface Escape {
   readonly means: Uint8Array;
   readonly length: number;
@@ -138,7 +138,7 @@ function utf8(code: number): Uint8Array {
 
 const [PERCENT, BACKSLASH, AMPERSAND, HASH, SEMICOLON, QUOTE] = [0x25, 0x5c, 0x26, 0x23, 0x3b, 0x22];
 const [LETTER_U, LETTER_X, CAPITAL_X] = [0x75, 0x78, 0x58];
-/** HTML knows no bound for leading zeros; what may be the beginning of a secret is held back, so here is one. */
+/** HTML allows any number of leading zeros; a possible beginning of a secret is held back, so the number is limited. */
 const MOST_DIGITS = 32;
 
 const SHORT: ReadonlyMap<number, number> = new Map(

@@ -6,15 +6,15 @@ import { syncFolder, writeSecretFile } from '../secrets/secret-file.ts';
 import { VaultError } from './vault-error.ts';
 import { keyFault } from './vault-key.ts';
 
-/** Where the key of a vault comes from and, when it is changed, goes to. */
+/** The source of a vault key, and the target of a changed one. */
 export interface KeySource {
-  /** For a message: what an operator has to look at. */
+  /** The name for messages to operators. */
   readonly name: string;
   /** Texts that may be the key; more than one after a change that was cut short. */
   candidates(): readonly string[];
   /** The key for a vault that has none yet. */
   create(): string;
-  /** Another key to change to, when none is given; `undefined` where only the operator can choose it. */
+  /** A new key, if none is given; `undefined` if only the operator can choose it. */
   next(): string | undefined;
   /** Keeps a key that is about to be used, beside the one that is. */
   stage(text: string): void;
@@ -44,7 +44,7 @@ export function environmentKey(text: string, next?: string): KeySource {
   };
 }
 
-/** A key file of its own, for its owner only, beside the database and never in it: a copy of the database opens nothing. */
+/** Its own key file, for its owner only, beside the database and never in it: a copy of the database is useless without it. */
 export function fileKey({ folder, log }: { folder: string; log: Log }): KeySource {
   const path = join(folder, KEY_FILE);
   const staged = join(folder, `${KEY_FILE}.next`);
@@ -73,7 +73,7 @@ export function fileKey({ folder, log }: { folder: string; log: Log }): KeySourc
   };
 }
 
-/** A key that is gone with the process, for a store that is too. */
+/** A temporary key, for a store in memory. */
 export function passingKey(): KeySource {
   return { name: 'memory', candidates: () => [], create: newKey, next: newKey, stage: () => {}, settle: () => {} };
 }
@@ -85,7 +85,7 @@ function newKey(): string {
 function keepPrivate(path: string, log: Log): void {
   if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return;
   chmodSync(path, 0o600);
-  log.warn({ path }, 'the key of the vault could be read by others; now it cannot, but it should be changed');
+  log.warn({ path }, 'other users could read the key of the vault; its mode is now 600; run vault rotate');
 }
 
 export const KEY_FILE = 'vault.key';

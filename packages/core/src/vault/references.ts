@@ -174,7 +174,7 @@ interface ReadText {
 }
 
 function redactorOf(secrets: readonly string[]): SecretRedactor | undefined {
-  // A shorter one stands in too many texts by chance.
+  // A shorter one occurs in too many texts by chance.
   const findable = secrets.filter((secret) => Buffer.byteLength(secret) >= MIN_SECRET_BYTES);
   return findable.length === 0 ? undefined : new SecretRedactor(findable);
 }

@@ -37,7 +37,7 @@ export function openSecret(row: CredentialRow, { sealing }: VaultKeys): string |
   }
 }
 
-/** Seals a text that is no credential: it opens only where it is bound to the same. */
+/** Encrypts a text that is not a credential, bound to a purpose. */
 export function sealText(text: string, bound: string, { sealing }: VaultKeys): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(`text ${bound}`));
@@ -61,7 +61,7 @@ export function openText(sealed: string, bound: string, { sealing }: VaultKeys):
   }
 }
 
-/** Which sealed secrets there are, and the last version that was given. */
+/** The list of sealed secrets, and the last version number. */
 export interface Manifest {
   readonly lastVersion: number;
   /** Version and nonce by id. No nonce is used twice, so an older row of the same id does not fit. */

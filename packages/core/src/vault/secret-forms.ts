@@ -1,7 +1,7 @@
 /** The forms of several secrets in one coding, as a tree of bytes. */
 export interface Forms {
   readonly root: FormNode;
-  /** By byte, the one that stands for it in the tree: for those that a coding does not tell apart. */
+  /** The representative of each byte in the tree, for bytes that a coding does not distinguish. */
   readonly canonical: Uint8Array;
   /** A coding that ignores blanks and line breaks. */
   readonly ignoresBlanks: boolean;

@@ -5,7 +5,7 @@ import { SecretRedactor } from './secret-redactor.ts';
 
 const SECRET = 'sk-4/ñ+"x&\\y z?ÿ€😀=Q';
 
-/** Every form in which a service may give a secret back. */
+/** Every form in which a service may return a secret. */
 const FORMS: Readonly<Record<string, (secret: string) => string>> = {
   'as it is': (secret) => secret,
   'behind Bearer': (secret) => `Bearer ${secret}`,

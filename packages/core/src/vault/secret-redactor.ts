@@ -4,7 +4,7 @@ import { beginsEscape, type Escapes, escapesAt } from './escapes.ts';
 import { type FormNode, type Forms, formsOf } from './secret-forms.ts';
 
 /**
- * Finds secrets in every form a service may give them back in, and puts a marker in their place: as they are, in hex and in
+ * Replaces secrets, in every form in which a service may return them, with a marker: plain, in hex and in
  * base64, the latter two also with blanks and line breaks between their characters; each of them escaped in part or in whole.
  */
 export class SecretRedactor implements Redactor {
@@ -38,7 +38,7 @@ export class SecretRedactor implements Redactor {
 class Search {
   readonly #forms: readonly Forms[];
   readonly #mayBegin: Uint8Array;
-  /** What is not given out yet; the first byte has the place `#from`. */
+  /** The held-back bytes; the first has the position `#from`. */
   #bytes: Uint8Array = NOTHING;
   #from = 0;
   /** The place that is read next. */
@@ -51,7 +51,7 @@ class Search {
     this.#mayBegin = mayBegin;
   }
 
-  /** Takes more of the body, and gives what is clean for good: all of it at the end. */
+  /** Processes more of the body and returns the part without secrets: all of it at the end. */
   take(chunk: Uint8Array, isEnd: boolean): Uint8Array[] {
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
     this.#read(isEnd);
@@ -147,7 +147,7 @@ interface Thread {
   readonly gap: number;
 }
 
-/** One that has seen fewer blanks can go on for longer. */
+/** One that has seen fewer blanks can continue for longer. */
 function isBefore(one: Thread, other: Thread): boolean {
   return one.gap === other.gap ? one.start < other.start : one.gap < other.gap;
 }

@@ -1,4 +1,4 @@
-/** Why a vault cannot be opened, in words for its operator. */
+/** Why a vault cannot be opened, worded for operators. */
 export class VaultError extends Error {
   readonly code = 'vault_locked';
 

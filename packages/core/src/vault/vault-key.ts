@@ -1,10 +1,10 @@
 import { createHmac, hkdfSync, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** What a vault's key is used for; each use has a key of its own. */
+/** The uses of a vault key; each has a derived key. */
 export interface VaultKeys {
   readonly sealing: Buffer;
   readonly binding: Buffer;
-  /** Tells this key from others without telling anything else about it. */
+  /** Identifies this key without revealing it. */
   readonly check: string;
 }
 
@@ -24,7 +24,7 @@ export function isSameText(left: string, right: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Why a text is no key an operator should use; `undefined` when it is one. */
+/** Why a text is not a suitable key; `undefined` if it is one. */
 export function keyFault(text: string): string | undefined {
   if (keyBytes(text) !== undefined || text.length >= MIN_PASSPHRASE) return undefined;
   return `it must be 32 bytes in hex or base64, or a passphrase of at least ${MIN_PASSPHRASE} characters; got ${text.length}`;

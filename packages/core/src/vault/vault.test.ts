@@ -126,7 +126,7 @@ describe('a credential', () => {
   });
 });
 
-describe('what a host gives back', () => {
+describe('secrets in answers of a host', () => {
   const redacted = (vault: Vault, text: string, host = 'api.example.com') =>
     vault.redactorFor({ host, port: 443 })?.text(text) ?? text;
 
@@ -333,7 +333,7 @@ describe('changing the key', () => {
   });
 });
 
-describe('what administration sends', () => {
+describe('input of the administration', () => {
   test('is taken with its hosts in one spelling', () => {
     const hosts = ['API.Example.com', 'api.example.com:443', 'bücher.example', '[::1]:9000', '0x7f.1:80', 'a.example.'];
     const outcome = decodeCredential('a', { type: 'api-key', value: SECRET, hosts });

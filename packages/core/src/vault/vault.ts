@@ -22,7 +22,7 @@ export interface VaultOptions {
   readonly key: KeySource;
 }
 
-/** What may be known of a credential: everything but the secret. */
+/** The public part of a credential: everything except the secret. */
 export interface VaultCredential {
   readonly id: string;
   readonly type: string;
@@ -33,7 +33,7 @@ export interface VaultCredential {
   readonly version: number;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** It was changed by somebody other than us, and is not used any more. */
+  /** It was changed outside of the vault and is no longer used. */
   readonly damaged: boolean;
 }
 
@@ -52,8 +52,8 @@ export async function openVault({ store, clock, log, key }: VaultOptions): Promi
   const keys = await keysOf(seal, key);
   if (keys === undefined) {
     throw new VaultError(
-      `The vault was sealed with another key than the one in ${key.name}. ` +
-        'Bring that key back; without it no credential in the vault can be read.',
+      `The vault was encrypted with a different key than the one in ${key.name}. ` +
+        'Restore that key; without it no credential in the vault can be read.',
     );
   }
   const state = { salt: saltOf(seal), keys, mac: seal.mac, rows, ...judged(seal, rows, keys, log) };
@@ -67,10 +67,10 @@ export async function openVault({ store, clock, log, key }: VaultOptions): Promi
 export class Vault implements Secrets {
   readonly #options: VaultOptions;
   readonly #entries = new Map<string, Entry>();
-  /** What the server keeps for itself: no caller, host or program can name it. */
+  /** Secrets of the server itself: no caller, host or program can name them. */
   readonly #own = new Map<string, Entry>();
   readonly #redactors = new Map<string, Redactor | undefined>();
-  /** What was replaced or removed since the start: who was sent it can give it back still. The newest come first. */
+  /** Secrets replaced or removed since the start, newest first: hosts that received them can still return them. */
   #retired: readonly Retired[] = [];
   #salt: Buffer;
   #keys: VaultKeys;
@@ -104,7 +104,7 @@ export class Vault implements Secrets {
     return sealText(text, bound, this.#keys);
   }
 
-  /** What `seal` was given; `undefined` when it cannot be opened, or is bound to something else. */
+  /** The text given to `seal`; `undefined` if it cannot be decrypted or has another purpose. */
   unseal(sealed: string, bound: string): string | undefined {
     return openText(sealed, bound, this.#keys);
   }
@@ -157,7 +157,7 @@ export class Vault implements Secrets {
     });
   }
 
-  /** Seals everything again with another key, while the vault is in use. What is damaged is unchanged. */
+  /** Encrypts everything with another key, while the vault is in use. Damaged rows are unchanged. */
   rotate(given?: string): Promise<Failure | undefined> {
     return this.#change(async () => {
       const { key, store } = this.#options;
@@ -247,7 +247,7 @@ export class Vault implements Secrets {
     return secret ?? refuseCredential(id);
   }
 
-  /** A host may give back what it was sent, at once or later: everything it could have been sent is looked for. */
+  /** A host may return secrets later, so every secret it could have received is searched. */
   redactorFor(host: HostPort): Redactor | undefined {
     const name = nameOfHostPort(host);
     if (!this.#redactors.has(name)) this.#redactors.set(name, this.#newRedactor(name));
@@ -261,18 +261,18 @@ export class Vault implements Secrets {
     });
     const wasBound = this.#retired.flatMap(({ hosts, secret }) => (hosts.includes(host) ? secret : []));
     const secrets = [...new Set([...bound, ...wasBound])];
-    // The type `username` may be shorter; then it stands in too many texts by chance.
+    // The type `username` may be shorter; then it occurs in too many texts by chance.
     const findable = secrets.filter((secret) => Buffer.byteLength(secret) >= MIN_SECRET_BYTES);
     return findable.length === 0 ? undefined : new SecretRedactor(findable);
   }
 
-  /** Another takes its place, or none. */
+  /** It is replaced or removed. */
   #retire(id: string): void {
     const entry = this.#entries.get(id);
     const secret = entry === undefined || entry.credential.damaged ? undefined : openSecret(entry.row, this.#keys);
     if (entry !== undefined && secret !== undefined) {
       const { hosts } = entry.credential;
-      // One that is put again and again, as by a script at every deployment, must not push the others out.
+      // One that is replaced often, as by a deployment script, must not displace the others.
       const others = this.#retired.filter((each) => each.secret !== secret || String(each.hosts) !== String(hosts));
       this.#retired = [{ hosts, secret }, ...others].slice(0, MOST_RETIRED);
     }
@@ -348,7 +348,7 @@ export class Vault implements Secrets {
     return id.startsWith(OWN) ? this.#own : this.#entries;
   }
 
-  /** All that the seal is over. What is damaged is unchanged. */
+  /** All rows that the seal covers. Damaged rows are unchanged. */
   #rows(): CredentialRow[] {
     const all = [...this.#entries.values(), ...this.#own.values()];
     return all.flatMap(({ row, credential }) => (credential.damaged ? [] : row));
@@ -358,7 +358,7 @@ export class Vault implements Secrets {
     return sealManifest(manifestOf(rows, lastVersion), this.#salt, this.#keys);
   }
 
-  /** Where another process has changed the vault meanwhile, the change is made again to what that left. */
+  /** If another process has changed the vault in the meantime, the change is repeated on the new state. */
   #change<Result>(change: () => Promise<Result | typeof OUTDATED>): Promise<Result> {
     const result = this.#changing.then(async () => {
       for (;;) {
@@ -424,7 +424,7 @@ interface Entry {
   readonly credential: VaultCredential;
 }
 
-/** What a secret is bound to. */
+/** The data that a secret is bound to. */
 type Bound = Pick<VaultCredential, 'type' | 'hosts' | 'places' | 'description'>;
 
 interface Retired {
@@ -434,7 +434,7 @@ interface Retired {
 
 function entryOf(row: CredentialRow, damaged: boolean): Entry {
   const { credentialId: id, type, description, version, createdAt, updatedAt } = row;
-  // What somebody else has written there may be anything.
+  // Other programs may have written anything there.
   const list = (text: string): string[] => (damaged ? [] : (JSON.parse(text) as string[]));
   const [hosts, places] = [list(row.hosts), list(row.places) as SecretPlace[]];
   return { row, credential: { id, type, hosts, places, description, version, createdAt, updatedAt, damaged } };
@@ -455,6 +455,6 @@ const OUTDATED = Symbol('outdated');
 /** No id of a credential has a colon. */
 const OWN = 'server:';
 const ONE_DAY = 86_400_000;
-/** Each is looked for in everything its hosts say. */
+/** Each is searched in every response of its hosts. */
 const MOST_RETIRED = 64;
 const KEPT_MS = 90 * ONE_DAY;

@@ -3,7 +3,7 @@ import { isJsonType } from '../json/json-type.ts';
 import type { ApiAnswer } from './effects.ts';
 import { dataError, StepError } from './step-error.ts';
 
-/** What an answer says, and its text where that is JSON. */
+/** The parsed answer, and its text if it is JSON. */
 export interface DecodedAnswer {
   readonly value: Json;
   readonly written?: string;
@@ -21,7 +21,7 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
     if (isJson) {
       const [issue] = parsed.issues;
       throw dataError(
-        `The API sent the content type ${type}, but its answer is not: ${issue?.message ?? 'it cannot be read'}`,
+        `The API sent the content type ${type}, but its body is invalid: ${issue?.message ?? 'it cannot be read'}`,
         {
           details: { statusCode: status, response: beginning(bytes) },
           suggestions: ['check what the API sends, or request text with an Accept header'],
@@ -38,7 +38,7 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
   });
 }
 
-/** The error of an answer that is no success (A2E, Error Response Format). */
+/** The error of an unsuccessful answer (A2E, Error Response Format). */
 export function refusedAnswer({ status, bytes, sent }: ApiAnswer): StepError {
   const redirects = status >= 300 && status < 400;
   const message = redirects
@@ -58,7 +58,7 @@ function waitBeyond(seconds: number): string {
 
 function adviceFor(status: number): string {
   if (status === 401 || status === 403) return 'Verify credentials are valid';
-  if (status === 404) return 'Check the path of the URL, and what was filled into it';
+  if (status === 404) return 'Check the path of the URL, and the inserted values';
   if (status === 429) return 'Call less often, or wait before the next call';
   return status >= 500 ? 'Check API endpoint availability' : 'Check what the API expects of this request';
 }

@@ -7,7 +7,7 @@ import { compileTemplate } from './template.ts';
 
 export interface ApiBody {
   build(step: StepContext): ApiRequest['body'];
-  /** What goes with it, unless the configuration says otherwise. */
+  /** Its default headers. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** The secrets that go into it. */
   readonly credentials: readonly string[];
@@ -62,7 +62,7 @@ function credentialId({ credentialRef }: JsonObject): string {
   return isObject(credentialRef) ? String(credentialRef['id']) : '';
 }
 
-/** Whether a body has `{path}` below its members, which an earlier engine sent as it stands. */
+/** Whether a body has `{path}` below its members, which an earlier engine sent literally. */
 export function hasDeepReference(body: Json | undefined, depth = 0): boolean {
   if (typeof body !== 'object' || body === null) return false;
   if (isPathReference(body)) return depth > 1;

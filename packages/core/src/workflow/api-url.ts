@@ -5,7 +5,7 @@ import { asText, type Filling } from './template.ts';
 
 /**
  * A URL with `{/path}` in path segments and query values. What is filled in is percent-encoded and stays inside its segment:
- * data never decides which host is called, nor leaves the path that was written.
+ * data neither chooses the host nor leaves the path that was written.
  */
 export function compileUrl(text: string): Filling {
   if (!hasTemplate(text)) return () => text;
@@ -24,8 +24,8 @@ export function compileUrl(text: string): Filling {
       const value = step.read(path);
       const filled = value === null ? '' : asText(value);
       if (filled === '' && !mayBeEmpty) {
-        throw dataError(`${place} is empty; the URL needs something there`, {
-          suggestions: [`ask with a Conditional whether ${place} is empty before`],
+        throw dataError(`${place} is empty; the URL requires a value there`, {
+          suggestions: [`check with a Conditional whether ${place} is empty before`],
         });
       }
       return encodeURIComponent(filled);
@@ -36,7 +36,7 @@ export function compileUrl(text: string): Filling {
     const [path = ''] = url.split(/[?#]/);
     // A browser's reader takes %2e for a dot as well.
     if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)) || new URL(url).origin !== origin) {
-      throw dataError('what was filled into the URL would leave its path', {
+      throw dataError('the inserted value would change the path of the URL', {
         suggestions: ['put the value into query'],
       });
     }

@@ -2,7 +2,7 @@ import type { Json } from '@dragoman/protocols';
 import { atMost } from '../json/json-size.ts';
 import { OverBudget } from './step-error.ts';
 
-/** What one execution may use. Each is charged before the work it pays for. */
+/** The budgets of one execution. Each is charged before the work. */
 export interface Budgets {
   /** Operations run, each time counted. */
   readonly steps: number;
@@ -37,7 +37,7 @@ export function wholeBudgets(given: Partial<Budgets> = {}): Budgets {
 /** Thrown where a run is larger than the place it runs in: it has to be done again elsewhere. */
 export class TooLargeHere extends Error {}
 
-/** What a value takes: at most `bytes`, exactly that once it was measured. */
+/** The size of a value: at most `bytes`, exactly that after it was measured. */
 export interface Sized {
   readonly value: Json;
   readonly bytes: number;
@@ -56,7 +56,7 @@ export class Account {
   #bytes = 0;
   readonly #sized = new Map<string, Entry>();
 
-  /** With `within`, whatever passes those tighter bounds has to go elsewhere. */
+  /** With `within`, an execution beyond these tighter limits must run elsewhere. */
   constructor(budgets: Budgets, within?: Within) {
     this.#budgets = within === undefined ? budgets : tighter(budgets, within);
     this.#isTight = within !== undefined;
@@ -68,7 +68,7 @@ export class Account {
 
   step(): void {
     if (this.#steps >= this.#budgets.steps)
-      throw this.#over('steps', this.#budgets.steps, 'operations', 'loop over less');
+      throw this.#over('steps', this.#budgets.steps, 'operations', 'loop over fewer items');
     this.#steps++;
   }
 
@@ -90,14 +90,14 @@ export class Account {
       throw this.#over('pattern_text', patternText, `characters under a pattern; got ${length}`, LESS);
   }
 
-  /** Asks for room before something is made that may take it. */
+  /** Reserves memory before a large value is created. */
   reserve(bytes: number): void {
     if (this.#bytes + bytes <= this.#budgets.dataBytes) return;
     this.#measure();
     if (this.#bytes + bytes > this.#budgets.dataBytes) throw this.#full();
   }
 
-  /** Books a value under the name of who holds it, in place of what that one held before. */
+  /** Charges a value to its holder, in place of the holder's previous value. */
   hold(holder: string, value: Json, bytes: number, exact: boolean): Sized {
     const entry: Entry = { value, bytes, exact };
     this.#bytes += bytes - (this.#sized.get(holder)?.bytes ?? 0);
@@ -132,7 +132,7 @@ export class Account {
   }
 }
 
-/** What may be done in a place that others need too. */
+/** The limits of work in a shared place. */
 export type Within = Pick<Budgets, 'steps' | 'dataBytes'>;
 
 interface Entry {

@@ -16,7 +16,7 @@ export const WITH_OPERAND = {
 /** The result, which is a number: anything else is a DataError. */
 export function calculated(operation: keyof typeof WITH_OPERAND, left: number, right: number): number {
   if (right === 0 && (operation === 'divide' || operation === 'modulo')) {
-    throw dataError(`${operation} by zero`, { suggestions: ['ask with a Conditional whether the operand is 0'] });
+    throw dataError(`${operation} by zero`, { suggestions: ['check with a Conditional whether the operand is 0'] });
   }
   return finite(WITH_OPERAND[operation](left, right), operation);
 }

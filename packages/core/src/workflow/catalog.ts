@@ -25,7 +25,7 @@ import { wait } from './operations/wait.ts';
 
 /** The operations a server knows: the whitelist of what can happen. */
 export class Catalog {
-  /** Changes with what an operation does, so that a plan made with another catalogue is another plan. */
+  /** Changes when an operation changes, so that plans of different catalogues differ. */
   readonly version: string;
   readonly #operations: ReadonlyMap<string, Operation>;
 
@@ -42,7 +42,7 @@ export class Catalog {
   /** The same with operations of the operator's own; a built-in one cannot be replaced. */
   with(operations: Readonly<Record<string, Operation>>): Catalog {
     const taken = Object.keys(operations).find((name) => this.#operations.has(name));
-    if (taken !== undefined) throw new Error(`there is an operation ${taken} already; choose another name`);
+    if (taken !== undefined) throw new Error(`the operation ${taken} already exists; choose another name`);
     return new Catalog([...this.#operations, ...Object.entries(operations)]);
   }
 
@@ -53,7 +53,7 @@ export class Catalog {
   }
 }
 
-/** Raised when an operation comes to give another result for the same input. */
+/** Increased when an operation returns another result for the same input. */
 const ENGINE_VERSION = 1;
 /** Operations added after version 1. A plan names those it uses, so one that uses none of these keeps its hash and is resumed. */
 const ADDED: ReadonlySet<string> = new Set(['LoadData', 'AskApproval']);

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '@dragoman/protocols';
 import { deepEqual, identity, isScalar } from '../json/equality.ts';
 
-/** Whether the left side of a condition holds. `undefined` is a value that is not there. */
+/** Whether a condition is true for its left side. `undefined` is a missing value. */
 export type Test = (left: Json | undefined) => boolean;
 
 /**
@@ -54,7 +54,7 @@ function ordered(holds: (left: number | string, right: number | string) => boole
   };
 }
 
-/** By hash, so that a long list costs the same as a short one. */
+/** By hash, for lists of any length. */
 function oneOf(list: readonly Json[]): Test {
   const scalars = new Set<Json | undefined>(list.filter(isScalar));
   const others = new Set(list.filter((item) => !isScalar(item)).map(identity));

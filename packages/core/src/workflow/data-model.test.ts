@@ -54,9 +54,9 @@ describe('the data model', () => {
   });
 
   test.each([
-    ['/workflow/users[3]', 'is no index from 0 to 2'],
-    ['/workflow/users/length', 'is no index from 0 to 2'],
-    ['/workflow/users/x', 'is no index from 0 to 2'],
+    ['/workflow/users[3]', 'is not an index from 0 to 2'],
+    ['/workflow/users/length', 'is not an index from 0 to 2'],
+    ['/workflow/users/x', 'is not an index from 0 to 2'],
     ['/workflow/users/0/name/first', 'is a string'],
   ])('%s cannot be written', (text, why) => {
     expect(() => modelWith(users).write(path(text), 1, NOWHERE)).toThrow(why);
@@ -65,7 +65,7 @@ describe('the data model', () => {
   test('no index above 100,000 is written, however long the array is', () => {
     const long = modelWith(Array.from({ length: 100_001 }, () => 0));
     long.write(path('/workflow/users/100000'), 1, NOWHERE);
-    expect(() => long.write(path('/workflow/users/100001'), 1, NOWHERE)).toThrow('is no index from 0 to 100000');
+    expect(() => long.write(path('/workflow/users/100001'), 1, NOWHERE)).toThrow('is not an index from 0 to 100000');
   });
 
   test('an item can be replaced and appended, never with a hole between', () => {

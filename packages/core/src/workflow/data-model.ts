@@ -12,7 +12,7 @@ export interface DataWrite {
 }
 
 /**
- * What the operations of one execution share (A2E, Data Model): a tree of JSON values below `/workflow`, `/store` and
+ * The data shared by the operations of one execution (A2E, Data Model): a tree of JSON values below `/workflow`, `/store` and
  * `/loop`; below `/store` the first step is a whole name. Values are never changed, only replaced, and what lies around a replaced value is copied: a step that read something
  * keeps what he read, and a fork costs nothing.
  */
@@ -53,7 +53,7 @@ export class DataModel {
     return parts.length === 0 ? NOWHERE : originOfParts(parts);
   }
 
-  /** The deepest place on the way to a path that has a value, for the words of an error. */
+  /** The deepest existing place on the way to a path, for error messages. */
   above(path: Path): { readonly place: string; readonly value: Json; readonly next: string } | undefined {
     const [root, ...keys] = this.#placed(path).keys;
     let value = this.#roots[path.root];
@@ -74,7 +74,7 @@ export class DataModel {
     this.#log?.push({ path, value, origin });
   }
 
-  /** Takes away what is at a path; what lies around it stays. */
+  /** Removes the value at a path. */
   remove(path: Path): void {
     const [, name = ''] = path.keys;
     const tree = this.#roots[path.root];
@@ -89,13 +89,13 @@ export class DataModel {
     return isObject(store) && Object.hasOwn(store, name);
   }
 
-  /** Another model that begins as this one; what either writes later the other does not see. */
+  /** A fork of this model; later writes are independent. */
   fork(): { readonly model: DataModel; readonly writes: readonly DataWrite[] } {
     const writes: DataWrite[] = [];
     return { model: new DataModel(this.#roots, new Map(this.#origins), writes), writes };
   }
 
-  /** The places that were written and by which operation, for the words of an error. */
+  /** The written places with their operations, for error messages. */
   written(): ReadonlyMap<string, string> {
     return new Map([...this.#origins.values()].map(({ path, origin }) => [formatPath(path), origin.by]));
   }
@@ -193,7 +193,7 @@ function putParts(
 
 function badIndex(path: Path, part: string | number, length: number) {
   const highest = Math.min(length, HIGHEST_INDEX);
-  return dataError(`${formatPath(path)} cannot be written: ${JSON.stringify(part)} is no index from 0 to ${highest}`, {
+  return dataError(`${formatPath(path)} cannot be written: ${JSON.stringify(part)} is not an index from 0 to ${highest}`, {
     details: { length },
     suggestions: [length === 0 ? 'write index 0 first' : `write /${highest} to append`],
   });
@@ -221,7 +221,7 @@ function keyOf(path: Path): string {
   return key;
 }
 
-/** Paths stand in plans, and are used as often as those are run. */
+/** Paths belong to plans and are used in every run. */
 const KEYS = new WeakMap<Path, string>();
 
 const INDEX = /^(?:0|[1-9]\d{0,5})$/;

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Json } from '@dragoman/protocols';
 
 /**
- * A short name for everything computed so far. A run that is done again must come to the same one at the same place, else it
- * is not the same computation any more. Of large values only the outline goes in: reading them would cost more than making
+ * A short name for everything computed so far. A repeated run must have the same digest at the same place, otherwise it
+ * is another computation. Of large values only the outline is hashed: reading them would take longer than making
  * them.
  */
 export class Digest {
@@ -49,5 +49,5 @@ function outline(value: Json, depth = 0): string {
   return `{${text}}`;
 }
 
-/** Few: what waits here is kept in memory. */
+/** A small number, because pending values stay in memory. */
 const MOST_PENDING = 16;

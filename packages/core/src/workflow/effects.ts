@@ -3,7 +3,7 @@ import type { CredentialUse } from '../secrets/credential-use.ts';
 import type { Label } from './label.ts';
 
 /**
- * What a running workflow asks of the world. Everything else it does is pure and can be done again: after a crash the plan
+ * The effects of a running workflow. Everything else is pure and can be repeated: after a crash the plan
  * runs from the start, and these answer from the journal what they answered before. Each effect has a key that is the same
  * in every run of the same plan: the operation's id and, inside loops, the index of each item (`call[3]`, `call[3][0]`).
  * An effect that fails rejects with `Refused`. What may be large crosses as bytes, so that it can pass between threads and
@@ -20,7 +20,7 @@ export interface Effects {
   approve(key: string, request: ApprovalRequest, digest: string): Promise<QuestionAnswer>;
   /** The time, the same in every run. Epoch milliseconds. */
   now(key: string, digest: string): Promise<number>;
-  /** What earlier executions of the caller stored, as it was when this execution started. */
+  /** The caller's stored data at the start of this execution. */
   stored(key: string, name: string): Promise<StoredValue | undefined>;
 }
 
@@ -33,17 +33,17 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string | CredentialUse>>;
   /** Bytes, unless a secret goes into it: then a JSON value whose members may be a `CredentialUse`. */
   readonly body: { readonly bytes: Uint8Array } | { readonly json: unknown } | undefined;
-  /** The caller's word that a repeat has no second effect. */
+  /** The caller declares that a repeat has no second effect. */
   readonly idempotencyKey: string | undefined;
-  /** The caller's word without a key. */
+  /** The same declaration without a key. */
   readonly idempotent?: true;
   /** No longer than the execution has left. */
   readonly timeoutMs: number;
-  /** Of the data that stands anywhere in it. */
+  /** The labels of all data in it. */
   readonly carries: readonly Label[];
 }
 
-/** What an operation asks of an agent, a tool or a stored workflow. */
+/** A call of an agent, a tool or a stored workflow. */
 export interface TargetRequest {
   readonly operationId: string;
   readonly target: string;
@@ -68,7 +68,7 @@ export interface ApiAnswer {
   readonly lineage?: string;
   /** Its origin, if a credential fetched it. */
   readonly labels?: readonly Label[];
-  /** An earlier call got it, and this one was not made. */
+  /** The result of an earlier call; this one was not made. */
   readonly cached?: true;
   /** The request, if the answer is not a success. */
   readonly sent?: SentCall;
@@ -108,11 +108,11 @@ export type Progress =
       readonly key: string;
       readonly status: 'success' | 'error' | 'skipped';
       readonly milliseconds: number;
-      /** What it gave was kept from before: nothing was called or computed for it. */
+      /** The result is from the cache. */
       readonly cached?: true;
       /** The URL of the call that failed, without secrets. */
       readonly url?: string;
-      /** What it gave, where that is short. */
+      /** The result, if it is short. */
       readonly value?: Json;
     }
   | {

@@ -1,7 +1,7 @@
 import { canonicalPath, parseUrlTemplate } from '@dragoman/protocols/a2e-workflow';
 import type { Plan, Step } from './plan.ts';
 
-/** What a plan will do, before it runs. */
+/** The description of a plan. */
 export interface PlanExplanation {
   readonly plan_hash: string;
   readonly execution_id: string | null;
@@ -26,7 +26,7 @@ export interface ExplainedStep {
   readonly credentials: readonly string[];
 }
 
-/** What is known before the data is: exact without loops, else at least that. */
+/** The statically known number: exact without loops, otherwise a minimum. */
 export interface Estimate {
   readonly steps: number;
   readonly api_calls: number;

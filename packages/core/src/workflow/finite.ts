@@ -1,10 +1,10 @@
 import { dataError } from './step-error.ts';
 
-/** What was calculated, if it is a number that JSON can tell: the others it would tell as null. */
+/** The calculated number, if it is finite: JSON would write others as null. */
 export function finite(value: number, operation: string): number {
   if (!Number.isFinite(value)) {
     throw dataError(`${operation} does not give a finite number`, {
-      suggestions: ['ask with a Conditional whether there are numbers, and none too large, before'],
+      suggestions: ['check with a Conditional whether there are numbers, and none too large, before'],
     });
   }
   return value;

@@ -1,4 +1,4 @@
-/** Text made safe to stand in HTML. */
+/** Text escaped for HTML. */
 export function encodeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ESCAPES.get(character) ?? character);
 }

@@ -26,7 +26,7 @@ const PEOPLE = [
   { id: 2, name: `${CANARY} two` },
 ];
 
-describe('what a credential fetched', () => {
+describe('data fetched with a credential', () => {
   test('is in no request to another host that is not allowed to carry it, after any operation on it', async () => {
     const cache = new MemoryResultCache({ clock: new TestClock(), maxBytes: 10_000_000 });
     const seen = { sent: 0, refused: 0 };
@@ -84,7 +84,7 @@ describe('what a credential fetched', () => {
   });
 });
 
-/** The plan of what is left when everything that cannot run is taken out. */
+/** The plan of the remaining operations after all that cannot run are removed. */
 function soundPart(workflow: LeakyWorkflow): Plan {
   const { operations, order } = workflow;
   const compiled = compiledFrom(operations, { order, level: 'lenient', limits: LIMITS });

@@ -1,11 +1,11 @@
-/** What data carries that a credential fetched: the host that answered, and the hosts the credential is bound to. */
+/** The label of data fetched with a credential: the host that answered, and the hosts of the credential. */
 export interface Label {
   readonly from: string;
   /** Where the data may go without a rule of the operator's; `from` is one of them. */
   readonly to: readonly string[];
 }
 
-/** The labels of something made from all of these. */
+/** The labels of a value derived from all of these. */
 export function unionOfLabels(lists: readonly (readonly Label[])[]): readonly Label[] {
   const labelled = lists.filter((labels) => labels.length > 0);
   const [only = UNLABELLED] = labelled;

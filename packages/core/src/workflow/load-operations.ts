@@ -35,7 +35,7 @@ async function operationsIn(file: string): Promise<Readonly<Record<string, Opera
     const problem = problemOf(name, operation);
     if (problem !== undefined) throw fault(file, problem);
     const { description } = operation;
-    // What fits is decided by the schema that is published, whatever the module says.
+    // The published schema decides, even if the module has its own validator.
     return [name, { ...operation, description: { ...description, validate: compileSchema(description.schema).all } }];
   });
   return Object.fromEntries(checked);

@@ -8,7 +8,7 @@ import { resourceLimits } from 'node:worker_threads';
 export type AskMemory = (bytes: number) => void;
 
 /**
- * Whether this thread has room for so much more. A thread that comes to its limit bit by bit is ended by V8, alone; but V8
+ * Whether this thread has room for so much more. V8 ends only the thread that reaches its limit in small steps; but V8
  * lets it pass the limit by 16 MiB at a time, and one piece that is larger ends the process.
  */
 export function hasMemoryFor(bytes: number): boolean {
@@ -17,18 +17,18 @@ export function hasMemoryFor(bytes: number): boolean {
   return getHeapStatistics().used_heap_size + bytes <= megabytes * 1024 * 1024;
 }
 
-/** What an array takes that grows to so many items: half as much again as it has. */
+/** The memory of an array that grows to this many items: 1.5 times its size. */
 export function memoryOfItems(count: number): number {
   return count * SLOT * 1.5;
 }
 
-/** What an object or a map takes that grows to so many members, each under a name of its own. */
+/** The memory of an object or map that grows to this many members. */
 export function memoryOfMembers(count: number): number {
   // A name, a value and a note, for up to three times as many as there are.
   return count * SLOT * 9;
 }
 
-/** What JSON takes when it is read, its text included: no more than this, near enough. */
+/** An approximate upper bound of the memory for parsing JSON, including its text. */
 export function memoryOfJson(bytes: Uint8Array): number {
   if (bytes.length * MOST_PER_BYTE < LEEWAY) return 0;
   let items = 0;
@@ -62,7 +62,7 @@ const LEEWAY = 16 * 1024 * 1024;
 const SLOT = 8;
 /** An empty one, with room for some members. */
 const CONTAINER = 48;
-/** What takes most is `{},{},…`. */
+/** The worst case is `{},{},…`. */
 const MOST_PER_BYTE = 21;
 /** With more of them an object becomes a table. */
 const FEW_MEMBERS = 1000;

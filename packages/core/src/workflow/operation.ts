@@ -9,11 +9,11 @@ import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
  */
 export interface Operation<Config = never> {
   readonly description: OperationDescription;
-  /** Seconds for which the result may stand for the same inputs (A2E, Caching). Only for what asks nothing of the world. */
+  /** Seconds for which the result may stand for the same inputs (A2E, Caching). Only for pure operations. */
   readonly cacheFor?: number;
   /** With this configuration it may compute long even over little data, so it never runs beside others' work. */
   readonly isHeavy?: (config: Config) => boolean;
-  /** With this configuration it changes something outside the execution, or waits: doing it twice is not doing it once. */
+  /** With this configuration it has an outside effect or waits, so it is not idempotent. */
   readonly hasEffect?: (config: Config) => boolean;
   /** Names what it does with this configuration, where an earlier engine did something else: that makes another plan. */
   readonly revision?: (config: Config) => number | undefined;
@@ -23,7 +23,7 @@ export interface Operation<Config = never> {
   compile(config: Config, compiling: Compiling): Work;
 }
 
-/** An operation compiled. It may answer at once; a promise is only for what waits. */
+/** A compiled operation. It returns a promise only if it waits. */
 export type Work = (step: StepContext) => Json | Promise<Json>;
 
 export interface Compiling {
@@ -33,7 +33,7 @@ export interface Compiling {
   problem(pointer: string, message: string, suggestion?: string): void;
 }
 
-/** What one run of an operation sees of its execution. */
+/** The view of an operation on its execution. */
 export interface StepContext {
   readonly operationId: string;
   readonly account: Account;
@@ -43,16 +43,16 @@ export interface StepContext {
   find(path: Path): Json | undefined;
   /** An upper bound of the bytes the value at a path has as JSON. */
   bytesAt(path: Path): number;
-  /** Asks for the memory of something large before it is made in one piece. */
+  /** Reserves memory before a large value is created. */
   askMemory(bytes: number): void;
   /** An upper limit of the result's size, so that it need not be measured. */
   boundedBy(bytes: number): void;
   /** Names the result by its origin. Default: by the operation, its configuration and its inputs. */
   cameFrom(lineage: string | (() => string)): void;
-  /** Gives the result as JSON text, so that it is not written again. */
+  /** Returns the result as JSON text, which is then reused. */
   writtenAs(text: string): void;
   call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer>;
-  /** What a target of the hub answers. */
+  /** The answer of a target of the hub. */
   ask(request: TargetCall): Promise<Json>;
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void>;
   wait(milliseconds: number): Promise<void>;
@@ -61,7 +61,7 @@ export interface StepContext {
   now(): Promise<number>;
   /** Puts a value where later operations can read it; the result itself goes to `outputPath` without it. */
   write(path: Path, value: Json): void;
-  /** Runs operations here, one level deeper, and gives the result of the last. */
+  /** Runs operations one level deeper and returns the result of the last. */
   run(operations: readonly string[]): Promise<Json>;
   /** Runs operations for one item of an array. */
   runFor(item: ItemRun): Promise<ItemResult>;
@@ -77,18 +77,18 @@ export interface TargetCall {
 
 export interface ItemRun {
   readonly index: number;
-  /** What can be read at which place while they run. */
+  /** The additional readable places while they run. */
   readonly scope: readonly (readonly [path: Path, value: Json])[];
   readonly operations: readonly string[];
-  /** On data of its own, which is put together by `adopt` later. */
+  /** On a fork of the data, which `adopt` merges later. */
   readonly apart: boolean;
-  /** The scope holds parts of what was read, and nothing that an earlier item produced. */
+  /** The scope has parts of the input, and no results of earlier items. */
   readonly independent?: true;
 }
 
 export interface ItemResult {
   readonly value: Json;
-  /** An upper bound of what the value takes. */
+  /** An upper bound of the size of the value. */
   readonly bytes: number;
   /** Puts what the item wrote into the data of the loop. */
   adopt(): void;

@@ -48,7 +48,7 @@ describe('FilterData', () => {
     expect(await kept('!=')).toEqual(rows.filter(({ a }) => a !== value));
   });
 
-  test('reads dotted fields, and a name with a dot in it first as it stands', async () => {
+  test('reads dotted fields, and first a name that contains the dot', async () => {
     expect(await idsWhere({ field: 'address.zip', operator: '==', value: 'P2' })).toEqual([2]);
     const rows = [{ 'a.b': 1 }, { a: { b: 1 } }, { 'a.b': 2, a: { b: 1 } }];
     const conditions = [{ field: 'a.b', operator: '==', value: 1 }];
@@ -253,7 +253,7 @@ describe('MergeData', () => {
   test('a hundred thousand elements take no time to speak of', async () => {
     const list = (from: number) =>
       Array.from({ length: 50_000 }, (_, at) => ({ id: from + at, name: `n${from + at}` }));
-    // Compared pairwise it would be minutes, longer than a test may take.
+    // Pairwise comparison would exceed the time limit of the test.
     expect(await merged('union', list(0), list(25_000))).toHaveLength(75_000);
   });
 });
@@ -498,7 +498,7 @@ describe('data of another shape', () => {
 
   test.each([
     [{ total: 1, rows: [] }, filter, 'did you mean /workflow/in/rows?'],
-    [{ a: 1, b: 2 }, filter, 'name what in it is meant: it has a, b'],
+    [{ a: 1, b: 2 }, filter, 'name the member to use: it has a, b'],
     [null, filter, 'Conditional'],
     ['[1]', filter, 'Accept'],
     [{ price: 3, name: 'x' }, double, 'did you mean /workflow/in/price?'],

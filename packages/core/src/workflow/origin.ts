@@ -7,9 +7,9 @@ import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
 export interface Origin {
   /** Names the value without looking at it: equal lineage, equal value. `''` until it is needed. */
   readonly lineage: string;
-  /** What it adds to the data model. */
+  /** The size it adds to the data model. */
   readonly sizes: readonly Sized[];
-  /** Of the answers it was made from. */
+  /** The labels of the answers it was derived from. */
   readonly labels: readonly Label[];
   /** The operation that wrote it; `''` for none. */
   readonly by: string;
@@ -17,7 +17,7 @@ export interface Origin {
 
 export const NOWHERE: Origin = { lineage: 'nothing', sizes: [], labels: UNLABELLED, by: '' };
 
-/** A part of a value, or what holds it: `to` and `from` say how one lies in the other. */
+/** A part or container of a value: `to` and `from` are the paths between them. */
 export function originBelow(origin: Origin, to: Path, from: Path): Origin {
   return { ...origin, lineage: chainedName(origin.lineage, to.keys.slice(from.keys.length).join('/')) };
 }

@@ -1,6 +1,6 @@
 import { failure } from '@dragoman/protocols';
 
-/** The end of an execution that took all the time it had. */
+/** The error of an execution that exceeded its time. */
 export const OUT_OF_TIME = failure(
   'timeout',
   { suggestions: ['set a larger timeout_ms, or do less in one execution'] },

@@ -7,7 +7,7 @@ export function compilePattern(pattern: string, pointer: string, compiling: Comp
   try {
     return linearPattern(pattern);
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'it is no pattern';
+    const why = error instanceof Error ? error.message : 'it is not a valid pattern';
     compiling.problem(pointer, `pattern cannot be used: ${why}`, 'write it without look-around and back references');
     return undefined;
   }

@@ -16,7 +16,7 @@ import {
 import { BUILT_IN, type Catalog } from './catalog.ts';
 import type { Operation, Work } from './operation.ts';
 
-/** A workflow made ready to run. One plan serves validate, plan and execute, so they cannot differ. */
+/** A compiled workflow. Validate, plan and execute use the same plan, so they cannot differ. */
 export interface Plan {
   /** Names the plan: equal for equal workflows, catalogues and options. */
   readonly hash: string;
@@ -27,9 +27,9 @@ export interface Plan {
   readonly reached: readonly string[];
   /** Nothing in it can compute long over little data. */
   readonly isLight: boolean;
-  /** Nothing in it changes anything outside the execution: done twice, it is as if it had been done once. */
+  /** It has no effects outside the execution, so it may be repeated. */
   readonly isHarmless: boolean;
-  /** What was found and does not stop it. */
+  /** The warnings. */
   readonly warnings: readonly Finding[];
 }
 
@@ -41,7 +41,7 @@ export interface Step {
   readonly operation: Operation;
   readonly work: Work;
   readonly uses: Uses;
-  /** What it reads of what earlier executions stored. */
+  /** The stored data that it reads. */
   readonly storeReads: readonly Path[];
   /** Where its result goes. */
   readonly output: Path | undefined;
@@ -60,7 +60,7 @@ export type PlanOutcome =
   | { readonly ok: true; readonly plan: Plan }
   | { readonly ok: false; readonly findings: readonly Finding[] };
 
-/** Checks and compiles a workflow. What comes out has no ValidationError left in it. */
+/** Checks and compiles a workflow. A compiled plan cannot fail with a ValidationError. */
 export function compilePlan(workflow: Workflow, context: PlanContext = {}): PlanOutcome {
   const { catalog = BUILT_IN } = context;
   const checked = checkWorkflow(workflow, { ...context, operations: catalog.own });
@@ -168,7 +168,7 @@ function planHash({ operations, order }: Workflow, context: PlanContext, catalog
 
 function pathOf(text: string): Path {
   const parsed = parsePath(text);
-  if (!parsed.ok) throw new Error(`${text} passed the schema but is no path`);
+  if (!parsed.ok) throw new Error(`${text} passed the schema but is not a path`);
   return parsed.path;
 }
 

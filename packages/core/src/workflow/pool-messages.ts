@@ -4,7 +4,7 @@ import type { Budgets } from './budget.ts';
 import type { ApiRequest, ApprovalRequest, Progress, StoreWrite, TargetRequest } from './effects.ts';
 import type { RunResult } from './run.ts';
 
-// What passes between the main thread and a worker, several at a time. What may be large is bytes.
+// The messages between the main thread and a worker, in batches. Large values are sent as bytes.
 
 export interface WorkerSetup {
   /** Modules whose operations are added to the built-in ones. */
@@ -14,7 +14,7 @@ export interface WorkerSetup {
   readonly busy: SharedArrayBuffer;
 }
 
-/** How a thread exits that would not have had the memory for what comes next. */
+/** The exit code of a thread that would exceed its memory. */
 export const OUT_OF_MEMORY = 12;
 
 export type ToWorker =
@@ -26,13 +26,13 @@ export type ToWorker =
 
 export interface RunRequest {
   readonly planHash: string;
-  /** Left out when this worker has made the plan before. */
+  /** Absent if this worker has compiled the plan before. */
   readonly workflow: Workflow | undefined;
   readonly timeoutMs: number;
   readonly budgets: Partial<Budgets>;
   readonly onError: 'stop' | 'continue';
   readonly tellsProgress: boolean;
-  /** Whose cache to use; `undefined` for none. */
+  /** The owner of the cache; `undefined` for none. */
   readonly caller: string | undefined;
 }
 
@@ -72,7 +72,7 @@ export interface PortedResult extends Omit<PoolResult, 'results'> {
   readonly results: Uint8Array;
 }
 
-/** Keeps a plan and lets the oldest go. Both sides do it in the same order, so each knows what the other has. */
+/** Adds a plan and drops the oldest. Both sides do this in the same order, so their plans are equal. */
 export function remember<T>(plans: Map<string, T>, hash: string, plan: T): void {
   plans.set(hash, plan);
   const [oldest] = plans.keys();

@@ -14,7 +14,7 @@ export interface PoolWorkerOptions {
   readonly setup: Omit<WorkerSetup, 'busy'>;
   readonly memoryMb: number;
   readonly onMessage: (message: FromWorker) => void;
-  /** Called once, when the thread is gone. */
+  /** Called once, when the thread has exited. */
   readonly onExit: (why: 'memory' | 'ended' | 'broken') => void;
 }
 
@@ -22,7 +22,7 @@ export interface PoolWorkerOptions {
 export class PoolWorker {
   readonly #worker: Worker;
   readonly #runs = new Set<number>();
-  /** The plans it has made. */
+  /** The plans it has compiled. */
   readonly #plans = new Map<string, true>();
   readonly #busy = new Int32Array(new SharedArrayBuffer(4));
   #exclusive = false;
@@ -84,7 +84,7 @@ export class PoolWorker {
   }
 
   say(message: ToWorker): void {
-    // After the promises that are ready now: what they say goes in the same message.
+    // After the resolved promises, so that their messages are in the same batch.
     if (this.#outgoing.push(message) === 1) process.nextTick(() => this.#worker.postMessage(this.#outgoing.splice(0)));
   }
 

@@ -130,7 +130,7 @@ describe('executions in threads', () => {
     },
   );
 
-  test('what only looks like much data, in a text, is let in', async () => {
+  test('a text that only looks like much data is accepted', async () => {
     const text = '[{,:'.repeat(2_000_000);
     const effects = new RecordedEffects(() => answered(text));
     const result = await pool.run(planOf({ fetch: fetched }), { effects, timeoutMs: 50_000 });
@@ -151,7 +151,7 @@ describe('executions in threads', () => {
     });
   });
 
-  test('one that computes for ever is ended in time, and those beside it are done again without asking twice', async () => {
+  test('one that computes forever is ended in time, and those beside it are done again without asking twice', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;

@@ -21,7 +21,7 @@ export interface PoolOptions {
   readonly log: Log;
   /** Threads at most. Default: all cores but one. They start when they are needed. */
   readonly size?: number;
-  /** What one thread may take before it is ended. */
+  /** The memory limit of one thread. */
   readonly memoryMb?: number;
   /** Executions whose data stays below this, and whose operations are light, need no thread; 0 puts all into threads. */
   readonly lightBytes?: number;
@@ -36,12 +36,12 @@ export interface PoolOptions {
 }
 
 export interface PoolRunOptions extends Omit<PlanRunOptions, 'clock' | 'cache' | 'breathe'> {
-  /** Whose cached results may be used; `undefined` for none. */
+  /** The owner of the usable cached results; `undefined` for none. */
   readonly caller?: string | undefined;
 }
 
 /**
- * Runs plans, contained: small ones at once, all others in threads, where one that computes for ever or takes too much
+ * Runs plans, contained: small ones at once, all others in threads, where one that computes forever or takes too much
  * memory ends alone. A thread that has to be ended takes the other executions in it down; they are run again, and whatever
  * effects that they had requested are answered from the earlier answers.
  */
@@ -116,7 +116,7 @@ export class WorkflowPool {
       signal,
       budgets,
       onError,
-      onProgress: onProgress && ((progress) => this.#tell(job, progress)),
+      onProgress: onProgress && ((progress) => this.#emit(job, progress)),
       cache: caller === undefined ? undefined : this.#cache.of(caller),
       within: { steps: LIGHT_STEPS, dataBytes: lightBytes },
       breathe: this.#breathe,
@@ -125,7 +125,7 @@ export class WorkflowPool {
     job.settle({ status, results: resultsText(results, written), skipped, errors, used });
   }
 
-  /** Lets go of cached results: one caller's, or all. */
+  /** Clears cached results of one caller, or all. */
   forget(caller?: string): void {
     this.#cache.forget(caller);
     for (const worker of this.#workers) worker.say({ kind: 'forget', caller });
@@ -139,7 +139,7 @@ export class WorkflowPool {
     await Promise.all([...this.#workers].map((worker) => worker.end()));
   }
 
-  /** Gives waiting executions to threads that have room. One that must be alone waits for an empty thread. */
+  /** Assigns waiting executions to threads with free slots. One that must run alone waits for an empty thread. */
   #assign(): void {
     while (this.#waiting.length > 0 && !this.#closed) {
       const [job] = this.#waiting;
@@ -191,7 +191,7 @@ export class WorkflowPool {
     });
   }
 
-  /** At most the data that its thread can hold, whatever else is allowed. */
+  /** At most the data that its thread can hold. */
   #budgetsOf({ options: { budgets } }: Job): Partial<Budgets> {
     const { dataBytes } = wholeBudgets(budgets);
     return { ...budgets, dataBytes: Math.min(dataBytes, this.#options.memoryMb * 1024 * 1024) };
@@ -208,10 +208,10 @@ export class WorkflowPool {
     if (message.kind === 'end') this.#finish(job, message.result);
     else if (message.kind === 'ask') this.#answer(job, message.ask, message.effect);
     else if (job.skip !== undefined && job.skip > 0) job.skip -= 1;
-    else this.#tell(job, message.progress);
+    else this.#emit(job, message.progress);
   }
 
-  #tell(job: Job, progress: Progress): void {
+  #emit(job: Job, progress: Progress): void {
     job.reported += 1;
     job.options.onProgress?.(progress);
   }
@@ -227,7 +227,7 @@ export class WorkflowPool {
     }
   }
 
-  /** Tells the thread that an execution is over; one that does not answer in time is stuck. */
+  /** Notifies the thread of the end of an execution; a thread without an answer in time is stuck. */
   #end(job: Job, reason: Failure): void {
     if (job.worker === undefined) {
       this.#force(job, reason);
@@ -237,7 +237,7 @@ export class WorkflowPool {
     job.timers.push(this.#options.clock.after(this.#options.graceMs, () => this.#force(job, reason)));
   }
 
-  /** The execution ends here, whatever its thread does; and the thread, which does not answer, ends with it. */
+  /** Ends the execution and terminates its unresponsive thread. */
   #force(job: Job, reason: Failure): void {
     const { worker } = job;
     if (worker === undefined) {
@@ -245,7 +245,7 @@ export class WorkflowPool {
       if (at >= 0) this.#waiting.splice(at, 1);
     }
     if (worker !== undefined) {
-      this.#options.log.warn({ reason: reason.code }, 'an execution held up its thread, which is ended');
+      this.#options.log.warn({ reason: reason.code }, 'an execution blocked its thread; the thread was stopped');
       void worker.end();
     }
     this.#settle(job, endedWith(job.plan, reason));
@@ -320,7 +320,7 @@ interface Job {
   worker: PoolWorker | undefined;
 }
 
-/** An execution of which nothing more is known than why it ended. */
+/** An execution that ended without a result. */
 function endedWith({ reached }: Plan, reason: Failure): PoolResult {
   const status = reason.code === 'timeout' ? 'timeout' : reason.code === 'cancelled' ? 'cancelled' : 'error';
   return {
@@ -338,7 +338,7 @@ function broken(plan: Plan): PoolResult {
 
 /** More steps than these are not light any more. */
 const LIGHT_STEPS = 64;
-/** What light work may take of the main thread at a time. */
+/** The time limit of small executions on the main thread. */
 const TURN_MS = 4;
 const DEFAULTS = {
   memoryMb: 256,

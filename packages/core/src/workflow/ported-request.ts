@@ -31,7 +31,7 @@ function unportValue(value: PortedValue): string | CredentialUse {
   return typeof value === 'string' ? value : new CredentialUse(value.credential);
 }
 
-/** A secret stands as a member of the body, never deeper. */
+/** A secret is a direct member of the body, never deeper. */
 function portBody(body: ApiRequest['body']): PortedRequest['body'] {
   if (body === undefined || 'bytes' in body) return body;
   const credentials = Object.entries(body.json as object).flatMap(([member, value]) =>

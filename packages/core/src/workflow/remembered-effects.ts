@@ -11,10 +11,10 @@ import type {
 import type { EffectRequest } from './pool-messages.ts';
 import { unportRequest } from './ported-request.ts';
 
-/** The world as one execution asks it, once for each key: a run that is done again gets what the first one got. */
+/** The effects of one execution, each called once: a repeated run gets the recorded results. */
 export class RememberedEffects implements Effects {
   readonly #effects: Effects;
-  /** What the world answered, by effect. */
+  /** The recorded results, by effect. */
   readonly #answers = new Map<string, Promise<unknown>>();
 
   constructor(effects: Effects) {
@@ -49,7 +49,7 @@ export class RememberedEffects implements Effects {
     return this.#once('stored', key, () => this.#effects.stored(key, name));
   }
 
-  /** The same for a thread that asks, with what may be large ready to be sent there. */
+  /** The same for a worker thread, with large values prepared for transfer. */
   answer(effect: EffectRequest): Promise<unknown> {
     return this.#once<unknown>(effect.name, effect.key, () => this.#perform(effect));
   }
@@ -80,7 +80,7 @@ export class RememberedEffects implements Effects {
   }
 }
 
-/** Bytes that lie in a larger buffer would take all of it along to the thread. */
+/** A view of a larger buffer would transfer the whole buffer. */
 function alone(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

@@ -37,7 +37,7 @@ export class MemoryResultCache {
     };
   }
 
-  /** Lets go of what one caller left, or of everything. */
+  /** Clears the cache of one caller, or all of it. */
   forget(caller?: string): void {
     for (const key of [...this.#values.keys()]) {
       if (caller === undefined || key.startsWith(`${caller} `)) this.#values.delete(key);

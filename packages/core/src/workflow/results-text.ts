@@ -8,5 +8,5 @@ export function resultsText(results: ReadonlyMap<string, Json>, written: Readonl
   return `{${members.join(',')}}`;
 }
 
-/** A longer result is written again rather than kept twice. */
+/** Longer results are serialized again instead of being kept twice. */
 export const LONGEST_WRITTEN = 65_536;

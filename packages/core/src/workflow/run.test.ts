@@ -198,7 +198,7 @@ describe('control', () => {
     expect(result.results.get('loop')).toEqual([null, 'B']);
   });
 
-  test('loops nest; each effect has a key of its own, the same in every run', async () => {
+  test('loops nest; each effect has its own key, the same in every run', async () => {
     const operations = {
       outer: { Loop: { inputPath: '/workflow/rows', operations: ['inner'] } },
       inner: { Loop: { inputPath: '/loop/item', operations: ['call'] } },
@@ -306,7 +306,7 @@ describe('budgets', () => {
     expect(result.used.dataBytes).toBeLessThan(16_777_217);
   });
 
-  test('what was filtered away is not counted against the data', async () => {
+  test('filtered items do not count as data', async () => {
     const rows = Array.from({ length: 300 }, (_, id) => ({ id, text: 'x'.repeat(100) }));
     const keep = (at: number) => ({
       FilterData: {
@@ -367,7 +367,7 @@ describe('time', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('stored data', () => {
   test.each([
     ['too_large', 'ExecutionError'],
     ['invalid_message', 'DataError'],
@@ -410,7 +410,7 @@ describe('what is kept', () => {
     expect(effects.reads).toEqual(['stored:reports/july/name', 'stored:reports/july']);
   });
 
-  test('what is kept under one name is unchanged when something is kept under another that begins with it', async () => {
+  test('storing under a name leaves the value under its prefix unchanged', async () => {
     const effects = new RecordedEffects();
     effects.kept.set('l', '[1]');
     effects.kept.set('r', '{"n":1}');
@@ -534,7 +534,7 @@ describe('the sources of data', () => {
     expect(cache.of('bob').get('first')).toBeUndefined();
   });
 
-  test('what MergeData made of the same answer is found there too', async () => {
+  test('the result of MergeData for the same answer is found there too', async () => {
     const cache = new MemoryResultCache({ clock: new TestClock(), maxBytes: 1_000_000 }).of('ada');
     const sources = ['/workflow/in', '/workflow/in'];
     const merge = { MergeData: { sources, strategy: 'union', outputPath: '/workflow/out' } };

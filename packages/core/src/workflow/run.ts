@@ -19,23 +19,23 @@ export interface PlanRunOptions {
   readonly clock: Pick<Clock, 'elapsed' | 'after'>;
   /** For the whole execution: everything it waits for is cut to what is left of it. */
   readonly timeoutMs: number;
-  /** Ends the execution; its reason says whether it was cancelled or ran out of time. */
+  /** Ends the execution; its reason is the cancellation or the timeout. */
   readonly signal?: StopSignal | undefined;
   readonly budgets?: Partial<Budgets> | undefined;
   /** Default: `stop`, which skips everything after a failed operation. */
   readonly onError?: 'stop' | 'continue' | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly cache?: ResultCache | undefined;
-  /** How large it may be here; what is larger rejects with `TooLargeHere` and is to be run elsewhere, from the beginning. */
+  /** The size limit here; larger executions reject with `TooLargeHere` and run elsewhere, from the beginning. */
   readonly within?: Within | undefined;
-  /** Called between operations: what it gives is waited for, so that others have their turn. */
+  /** Awaited between operations, so that others get their turn. */
   readonly breathe?: () => Promise<void> | undefined;
   readonly askMemory?: AskMemory | undefined;
 }
 
 export interface RunResult {
   readonly status: 'success' | 'partial_success' | 'error' | 'cancelled' | 'timeout';
-  /** By operation, what it produced; inside a loop, for the last item. */
+  /** The results by operation; inside a loop, of the last item. */
   readonly results: ReadonlyMap<string, Json>;
   /** Those that are JSON text already, as that text. */
   readonly written: ReadonlyMap<string, string>;
@@ -43,11 +43,11 @@ export interface RunResult {
   readonly skipped: readonly string[];
   readonly errors: readonly WorkflowError[];
   readonly used: Account['used'];
-  /** Names everything that was computed: a run that is done again comes to the same one. */
+  /** The digest of the whole computation, equal for a repeated run. */
   readonly digest: () => string;
 }
 
-/** Runs a plan. What goes wrong is in the result; it rejects only as `within` says. */
+/** Runs a plan. Errors are in the result; it rejects only because of `within`. */
 export function runPlan(plan: Plan, options: PlanRunOptions): Promise<RunResult> {
   return new PlanRun(plan, options).toEnd();
 }
@@ -60,9 +60,9 @@ export class PlanRun {
   readonly #plan: Plan;
   readonly #ends: number;
   readonly #started = new Set<string>();
-  /** How often an operation ran in the same place, so that each time has a key of its own. */
+  /** How often an operation ran in the same place, for a unique key each time. */
   readonly #times = new Map<string, number>();
-  /** What was looked up below `/store`. */
+  /** The values read below `/store`. */
   readonly #lookups = new Map<string, Promise<EarlierValue | undefined>>();
   /** Whether any of its data is labelled: most never is, and then labels are not checked. */
   isLabelled = false;
@@ -100,7 +100,7 @@ export class PlanRun {
     return this.#result(frame, fatal);
   }
 
-  /** Runs operations one after another and gives what the last one produced. */
+  /** Runs operations in order and returns the last result. */
   async sequence(ids: readonly string[], frame: Frame): Promise<Produced> {
     let last = NOTHING;
     for (const id of ids) {
@@ -226,7 +226,7 @@ export class PlanRun {
   }
 }
 
-/** Thrown to leave every level at once; what went wrong is recorded. */
+/** Thrown to leave every level; the error is already recorded. */
 const STOP = new Error('the execution stops here');
 const MOST_ERRORS = 100;
 /** Bytes of a result that are reported while an execution runs: each is copied between threads. */

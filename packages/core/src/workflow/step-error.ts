@@ -27,7 +27,7 @@ export function dataError(message: string, parts?: ErrorParts): StepError {
   return new StepError('DataError', message, parts);
 }
 
-/** One of the execution's budgets is used up: nothing more runs, whatever `onError` says. */
+/** A budget of the execution is used up: nothing more runs, even with `onError` `continue`. */
 export class OverBudget extends StepError {
   constructor(message: string, parts: ErrorParts) {
     super('ExecutionError', message, parts);
@@ -75,7 +75,7 @@ export function failedUrl(error: unknown): string | undefined {
 
 /** The error of an operation that was ended while it changed something: the outcome is unknown. */
 export function withUnknownOutcome({ details, suggestions, ...parts }: WorkflowError): WorkflowError {
-  const look = 'look at the API whether it was done';
+  const look = 'check in the API whether it was done';
   return {
     ...parts,
     details: { ...details, retryable: false, outcome: 'unknown' },

@@ -40,14 +40,14 @@ export interface Frame {
   readonly errors: WorkflowError[];
 }
 
-/** What an operation produced, and what it takes. */
+/** The result of an operation, and its size. */
 export interface Produced {
   readonly value: Json;
   readonly bytes: number;
   readonly labels: readonly Label[];
 }
 
-/** What an earlier execution left. */
+/** The data of an earlier execution. */
 export interface EarlierValue {
   readonly value: Json;
   readonly origin: Origin;
@@ -70,7 +70,7 @@ export class StepRun implements StepContext {
   #result: { readonly value: Json; readonly bytes: number } | undefined;
   #isCached = false;
   #isOpen = false;
-  /** What the last operation it ran itself produced: that is what a loop around it collects. */
+  /** The result of the last operation it ran, which an outer loop collects. */
   #inner: Produced | undefined;
 
   constructor({ run, step, frame, key }: { run: PlanRun; step: Step; frame: Frame; key: string }) {
@@ -91,7 +91,7 @@ export class StepRun implements StepContext {
     return this.#isCached;
   }
 
-  /** What it gave, once it has. */
+  /** Its result, after it ran. */
   get result(): { readonly value: Json; readonly bytes: number } | undefined {
     return this.#result;
   }
@@ -122,7 +122,7 @@ export class StepRun implements StepContext {
     return value === undefined ? this.#alsoAt(path) : value;
   }
 
-  /** A result that can be read below a name of its own, too. */
+  /** A result that can also be read below another name. */
   #alsoAt(path: Path): Json | undefined {
     const { by } = this.#frame.model.origin(path);
     const written = by === '' ? undefined : this.#run.stepNamed(by)?.uses.writes[0];
@@ -240,7 +240,7 @@ export class StepRun implements StepContext {
     }
   }
 
-  /** On a copy of the data. Results, errors and digests are put together in the order of the items, not of their ends. */
+  /** On a fork of the data. Results, errors and digests are merged in the order of the items. */
   async #runApart(suffix: string, item: ItemRun): Promise<ItemResult> {
     const { scope, operations } = item;
     const { model, writes } = this.#frame.model.fork();
@@ -288,7 +288,7 @@ export class StepRun implements StepContext {
   }
 
   #awaited<T>(answer: Promise<T>): Promise<T> {
-    // What the world answered has no name but the one that `cameFrom` gives it.
+    // Only `cameFrom` gives the results of effects a name.
     this.#lineage ??= '';
     return unlessAborted(answer, this.#run.ending);
   }
@@ -365,14 +365,14 @@ export class StepRun implements StepContext {
     return this.#lineage ?? chainedName(this.#step.lineage, this.#inputs().lineage);
   }
 
-  /** What earlier executions stored is fetched before it is read. */
+  /** Stored data is fetched before it is read. */
   #lookups(): Promise<unknown> | undefined {
     const { storeReads } = this.#step;
     if (storeReads.length === 0) return undefined;
     return Promise.all(storeReads.map((path) => this.#lookUp(path)));
   }
 
-  /** The key may have slashes and dots in it, so the longest name that fits is looked for first. */
+  /** The key may contain slashes and dots, so the longest matching name is tried first. */
   async #lookUp(path: Path): Promise<void> {
     for (const name of namesIn(path)) {
       if (this.#frame.model.hasStored(name)) return;
@@ -399,7 +399,7 @@ export class StepRun implements StepContext {
   }
 }
 
-/** Nothing is at the path: what is there instead, and what was probably meant. */
+/** The error of a missing path: what exists instead, and what was probably meant. */
 function missing(path: Path, model: DataModel, errors: readonly WorkflowError[]): StepError {
   const place = formatPath(path);
   const above = model.above(path);
@@ -409,13 +409,13 @@ function missing(path: Path, model: DataModel, errors: readonly WorkflowError[])
   const suggestions: string[] = [];
   if (above !== undefined) suggestions.push(...membersOf(above));
   else if (close !== undefined) suggestions.push(`did you mean ${close}${by ? `, written by ${by}` : ''}?`);
-  else if (written.size > 0) suggestions.push(`what can be read here: ${[...written.keys()].slice(0, 6).join(', ')}`);
+  else if (written.size > 0) suggestions.push(`available here: ${[...written.keys()].slice(0, 6).join(', ')}`);
   const [first] = errors;
   if (first?.operationId !== undefined) suggestions.push(`${first.operationId} failed before; fix that first`);
   return dataError(`${place} is not there`, { details: { path: place }, suggestions });
 }
 
-/** What is there instead of the member `next`. */
+/** What exists instead of the member `next`. */
 function membersOf({ place, value, next }: { place: string; value: Json; next: string }): string[] {
   if (Array.isArray(value)) {
     return [value.length === 0 ? `${place} is an empty array` : `${place} has the items 0 to ${value.length - 1}`];

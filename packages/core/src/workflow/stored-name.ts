@@ -1,6 +1,6 @@
 import { type Path, parsePath } from '@dragoman/protocols/a2e-workflow';
 
-/** Where what is kept under a name lies in the data model: in one step, whatever slashes and dots the name has. */
+/** The place of a stored name in the data model: one step, even if the name has slashes and dots. */
 export function storedPath(name: string): Path {
   return { root: 'store', segments: [{ literal: name, parts: [name] }], keys: ['store', name] };
 }

@@ -5,7 +5,7 @@ import type { StepContext } from './operation.ts';
 /** A text that is filled when a step runs. */
 export type Filling = (step: StepContext) => string;
 
-/** A text with `{/path}` in it. What is put in is data, never read as a template again. */
+/** A text with `{/path}`. Inserted values are data and never parsed as templates. */
 export function compileTemplate(text: string): Filling {
   if (!hasTemplate(text)) return () => text;
   const parts = parseTemplate(text).parts.map((part): Filling => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/ports.ts';
 
-/** Shares one thread between those that compute in it: after its turn, each lets the others and the thread's own work go first. */
+/** Shares one thread between executions: after its turn, each yields to the others and to the event loop. */
 export class Turns {
   readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #milliseconds: number;

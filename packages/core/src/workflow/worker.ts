@@ -85,7 +85,7 @@ async function serve(): Promise<void> {
     });
     runs.delete(run);
     askMemory(used.dataBytes);
-    const text = tellable(() => resultsText(results, written));
+    const text = serialized(() => resultsText(results, written));
     const end = text === undefined ? { status: 'error' as const, errors: [...errors, UNTELLABLE] } : { status, errors };
     say({ kind: 'end', run, result: { ...end, results: sharedBytes(text ?? '{}'), skipped, used } });
   };
@@ -109,13 +109,13 @@ async function serve(): Promise<void> {
   });
 }
 
-/** Gives up in time; the execution is run again elsewhere, alone. */
+/** Stops before the memory limit; the execution runs again elsewhere, alone. */
 const askMemory: AskMemory = (bytes) => {
   if (!hasMemoryFor(bytes)) process.exit(OUT_OF_MEMORY);
 };
 
-/** Steps can put their results into each other, deeper than can be written. That is their fault, and not the thread's. */
-function tellable(write: () => string): string | undefined {
+/** Steps can nest their results too deeply to be serialized; that is an error of the workflow. */
+function serialized(write: () => string): string | undefined {
   try {
     return write();
   } catch {

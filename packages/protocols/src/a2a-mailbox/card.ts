@@ -4,11 +4,11 @@ import { parseAgentId } from './agent-id.ts';
 import type { ContentLimits } from './content-size.ts';
 import { MAILBOX_LIMITS, MAILBOX_VERSION } from './message.ts';
 
-/** What an operator says about the agent; everything on a card comes from here. */
+/** The operator's description of the agent, from which its card is built. */
 export interface CardSource {
   readonly name: string;
   readonly description: string;
-  /** Where the server is reached, such as `https://agent.example`. */
+  /** The base URL of the server, such as `https://agent.example`. */
   readonly url: string;
   /** The agent's own version, not the protocol's. */
   readonly version: string;
@@ -19,11 +19,11 @@ export interface CardSource {
   readonly skills?: readonly AgentSkill[];
   readonly supportedTrust?: readonly string[];
   readonly active?: boolean;
-  /** What callbacks are signed with, as Standard Webhooks writes a public key: `whpk_…`. */
+  /** The public key that callbacks are signed with, as in Standard Webhooks: `whpk_…`. */
   readonly callbackKey?: string;
-  /** How callbacks are tried, where that is not as the spec has it. */
+  /** The retry schedule of callbacks, if it differs from the spec's. */
   readonly callbacks?: { readonly timeoutSeconds: number; readonly retries: number };
-  /** How large content may be, where that is not as the spec has it. */
+  /** The content limit, if it differs from the spec's. */
   readonly content?: ContentLimits;
 }
 
@@ -42,7 +42,7 @@ export function agentCard(source: CardSource): MailboxCard {
     ],
     capabilities: {
       streaming: false,
-      // This flag is about Linux Foundation A2A push. The mailbox's callbacks are another thing: the extension below.
+      // This flag is about Linux Foundation A2A push. The mailbox's callbacks are described by the extension below.
       pushNotifications: false,
       stateTransitionHistory: false,
       extensions: [callbacksOf(source)],
@@ -74,7 +74,7 @@ export function agentRegistration(source: CardSource): AgentRegistration {
 function registrationsOf(agentId: string | null | undefined): AgentRegistration['registrations'] {
   const parsed = parseAgentId(agentId ?? '');
   if (parsed === undefined) return [];
-  // A token id is a number in ERC-8004; one that a double would change stays text.
+  // A token id is a number in ERC-8004; ids that a double cannot represent stay text.
   const number = Number(parsed.tokenId);
   return [
     {
@@ -184,7 +184,7 @@ export const MailboxCard = {
 } as const;
 export type MailboxCard = Static<typeof MailboxCard>;
 
-/** The mailbox is not a binding that Linux Foundation A2A defines, so it is named by a URI of its own (A2A 1.0 §5.8). */
+/** The mailbox is not a binding that Linux Foundation A2A defines, so it is named by its own URI (A2A 1.0 §5.8). */
 export const MAILBOX_BINDING = `${SCHEMA_BASE}/a2a-mailbox`;
 
 const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1';

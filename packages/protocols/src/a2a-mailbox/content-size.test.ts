@@ -13,7 +13,7 @@ describe('the size of content', () => {
     ['中'.repeat(3414), { characters: 3414, bytes: 10_242 }],
     ['😀'.repeat(2560), undefined],
     [`${'😀'.repeat(2560)}a`, { characters: 5121, bytes: 10_241 }],
-  ])('a text counts as it stands', (text, excess) => {
+  ])('a text counts unescaped', (text, excess) => {
     expect(excessiveSize(text)).toEqual(excess);
   });
 

@@ -2,14 +2,14 @@ import type { Json } from '../json.ts';
 import { encodeUtf8 } from '../platform.ts';
 import { MAILBOX_LIMITS } from './message.ts';
 
-/** How large content is as it travels: a text as it stands, anything else as compact JSON. */
+/** The size of content on the wire: text as it is, anything else as compact JSON. */
 export interface ContentSize {
   /** UTF-16 code units, as JavaScript counts. */
   readonly characters: number;
   readonly bytes: number;
 }
 
-/** How large it may be; whichever comes first counts. */
+/** The limits; both apply. */
 export interface ContentLimits {
   readonly contentCharacters: number;
   readonly contentBytes: number;
@@ -20,7 +20,7 @@ export function excessiveSize(
   content: Json,
   { contentCharacters, contentBytes }: ContentLimits = MAILBOX_LIMITS,
 ): ContentSize | undefined {
-  // Nothing takes more than three bytes a code unit, so the usual short content needs no counting.
+  // A code unit takes at most three bytes, so short content needs no counting.
   if (typeof content === 'string') {
     if (content.length <= contentCharacters && content.length * 3 <= contentBytes) return undefined;
   } else if (atMost(content, 0) <= Math.min(contentCharacters, contentBytes)) return undefined;
@@ -36,7 +36,7 @@ function sizeOf(content: Json): ContentSize {
   };
 }
 
-/** The compact JSON of a value, measured piece by piece and without recursion: its depth is the sender's choice. */
+/** The size of a value as compact JSON, measured without recursion because the sender chooses its depth. */
 function total(content: Json, sizeOfText: (text: string) => number): number {
   const open: Json[] = [content];
   let size = 0;
@@ -60,7 +60,7 @@ function total(content: Json, sizeOfText: (text: string) => number): number {
   return size;
 }
 
-/** No more characters, and no more bytes, than this. Cheap, and good enough for nearly every message. */
+/** An upper bound for the characters and bytes. */
 function atMost(value: Json, depth: number): number {
   // An escaped code unit takes six characters, and no number more than 25.
   if (typeof value === 'string') return value.length * 6 + 2;

@@ -15,7 +15,7 @@ import { findingsByRule, isTolerated } from './validate.ts';
 /** A2A Message Schema v0.3.0: agents that post messages to each other, keep threads, and are called back. */
 export const mailboxDialect: Dialect<MailboxWire> = mailboxDialectWith(MAILBOX_LIMITS);
 
-/** The same for a mailbox that takes more content than the spec has it, or less. */
+/** The same for a mailbox with other content limits than the spec's. */
 export function mailboxDialectWith(limits: ContentLimits): Dialect<MailboxWire> {
   return {
     name: 'a2a-mailbox',
@@ -29,7 +29,7 @@ export function mailboxDialectWith(limits: ContentLimits): Dialect<MailboxWire> 
   };
 }
 
-/** Whatever a mailbox sends or receives. */
+/** Any message that a mailbox sends or receives. */
 export type MailboxWire = MailboxMessage | MailboxResponse | MailboxError;
 
 export function isMailboxError(message: MailboxWire): message is MailboxError {
@@ -53,7 +53,7 @@ function decode(json: Json, { now, lenient, limits }: Reading): Outcome<MailboxW
   if (!isObject(json)) {
     return reject({ pointer: '', code: 'type', message: `the message must be an object; got ${show(json)}` });
   }
-  // First, because nearly every message is: neither an answer nor a refusal can be.
+  // Checked first: answers and error bodies cannot match it.
   if (isFlawless(json, now, limits)) return accept(normalise(json));
   if (isRefusal(json)) return readError(json);
   if (looksLikeResponse(json)) return readResponse(json, lenient);
@@ -69,15 +69,15 @@ interface Reading {
 }
 
 /**
- * A request names what it replies to in `metadata`; only an answer does at the top, beside its own id. What has a text for its
- * sender or its content is no answer, which has no simplified form: its `replyTo` is in the wrong place.
+ * A request names what it replies to in `metadata`; only an answer does at the top, beside its own id. An object with a text as its
+ * sender or content is not an answer, because answers have no simplified form: its `replyTo` is misplaced.
  */
 function looksLikeResponse(json: JsonObject): boolean {
   const isSimplified = typeof json.from === 'string' || typeof json.message === 'string';
   return !isSimplified && Object.hasOwn(json, 'messageId') && Object.hasOwn(json, 'replyTo');
 }
 
-/** Other protocols refuse with an `error` text too; these three fields are the mailbox's. */
+/** Other protocols also have an `error` text; these three fields together are the mailbox's. */
 function looksLikeError(json: JsonObject): boolean {
   return isRefusal(json) && has(json, 'errors', 'timestamp', 'retryAfter');
 }

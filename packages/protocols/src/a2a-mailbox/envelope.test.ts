@@ -77,7 +77,7 @@ describe('an envelope sent to a mailbox', () => {
     expect(converted({ params }).value.message).toEqual({ contentType: 'application/json', content: params });
   });
 
-  test('names a method of its own as the task', () => {
+  test('names its own method as the task', () => {
     const outcome = converted({ method: 'translate', params: { text: 'a', to: 'el' } });
     expect(outcome.value.metadata.taskType).toBe('translate');
     expect(outcome.warnings).toMatchObject([{ pointer: '/method', code: 'lost' }]);

@@ -35,7 +35,7 @@ export function mailboxToEnvelope(message: MailboxMessage): E2AEnvelope {
   });
 }
 
-/** Put together one by one, as the context below: spreading what may be there costs more than all the rest. */
+/** Members are assigned one by one, as in the context below. */
 function paramsOf({ message, metadata }: MailboxMessage): JsonObject {
   const { taskType, priority, expiresAt } = metadata;
   const params: JsonObject = { content: message.content, content_type: message.contentType };
@@ -61,7 +61,7 @@ export function mailboxFromEnvelope(
   return accept(normalise(input), lossesOf(envelope));
 }
 
-/** Nobody named leaves the choice to the router: the default agent. */
+/** Without a recipient the router chooses the default agent. */
 function referenceTo({ name, agentId }: MailboxParty): JsonObject | null {
   if (name === null) return agentId === null ? null : { id: agentId };
   return { id: name, ...(agentId !== null && { agentId }) };
@@ -73,7 +73,7 @@ function recipientIn(reference: JsonObject | null): JsonObject {
   return isMailboxAgentId(id) ? { agentId: id } : { name: id, agentId: textIn(reference?.['agentId']) ?? null };
 }
 
-/** What the answer needs to find its way back. The callback URL is the sender's own affair: no agent has to see it. */
+/** The data that routes the answer back. Agents never see the callback URL. */
 function contextOf({ agentId, callbackUrl, erc8004AgentId, agentWallet }: MailboxSender): JsonObject {
   const from: JsonObject = {};
   if (agentId !== null) from['agentId'] = agentId;
@@ -117,7 +117,7 @@ function nameOf({ source_agent_id: agent, user_id: user }: E2AEnvelope): string 
   return agent ?? user;
 }
 
-/** What no mailbox message can do without. */
+/** The fields that a mailbox message requires. */
 function missingIn(envelope: E2AEnvelope): Issue[] {
   const missing: Issue[] = [];
   if ((nameOf(envelope) ?? '').trim() === '') {
@@ -131,7 +131,7 @@ function missingIn(envelope: E2AEnvelope): Issue[] {
   return missing;
 }
 
-/** The same issue where the sender of the envelope finds it. */
+/** The same issue, with its pointer into the envelope. */
 function inTheEnvelope(issue: Issue): Issue {
   return { ...issue, pointer: PLACES.get(issue.pointer) ?? issue.pointer };
 }

@@ -6,10 +6,10 @@ import { pointerTo } from '../pointer.ts';
 import { clip, MORE_PROBLEMS, MOST_PROBLEMS } from '../validation.ts';
 import { MailboxMessage } from './message.ts';
 
-/** A part of a message whose field names we look at. */
+/** A part of a message whose field names are checked. */
 export type Part = keyof typeof FIELDS;
 
-/** What is wrong with the names of one part's fields, and which of them are there only to say "none". */
+/** The problems with the field names of one part, and the fields that only mean "none". */
 export function fieldsOf(part: Part, members: JsonObject, found: Issue[]): void {
   const known = FIELDS[part];
   let unknown = 0;
@@ -24,33 +24,33 @@ export function fieldsOf(part: Part, members: JsonObject, found: Issue[]): void 
   if (part === '/metadata') found.push(...fieldSlipsIn(members));
 }
 
-/** Custom fields that look like a field that is not there: kept like any other, and probably meant for it. */
+/** Custom fields that look like a misspelled field: kept, with a warning. */
 export function fieldSlipsIn(metadata: JsonObject): readonly Issue[] {
   let slips: Issue[] | undefined;
   let compared = 0;
   for (const key in metadata) {
     if (FIELDS['/metadata'].has(key)) continue;
-    // Nobody slips a hundred times, and comparing is slow.
+    // Comparing is slow, so the number of checked fields is bounded.
     if (++compared > MOST_SLIPS) break;
     const alike = META.filter((field) => metadata[field] === undefined && isAlike(key, field));
     const close = alike.length === 0 ? undefined : nearest(key, alike);
     if (close === undefined) continue;
     slips ??= [];
-    const message = `${clip(key)} is no field of metadata that means something here; it is kept as your own`;
+    const message = `${clip(key)} is not a known metadata field; it is kept as a custom field`;
     const suggestion = `did you mean ${close}?`;
     slips.push({ pointer: pointerTo('/metadata', key), code: 'likely_slip', message, suggestion });
   }
   return slips ?? NONE;
 }
 
-/** Runs for every custom field, where comparing whole words would cost as much as the rest of reading. */
+/** Runs for every custom field, before whole words are compared. */
 function isAlike(key: string, field: string): boolean {
   if (Math.abs(key.length - field.length) > 2) return false;
   return (key.charCodeAt(0) | LOWER) === (field.charCodeAt(0) | LOWER);
 }
 
 function emptyText(pointer: string, key: string): Issue {
-  const message = `${key} is empty and taken as not given`;
+  const message = `${key} is empty and treated as absent`;
   return { pointer, code: 'coerced', message, suggestion: `leave out ${key}` };
 }
 
@@ -84,7 +84,7 @@ const LOWER = 0x20;
 const NONE: readonly Issue[] = [];
 const MOST_SLIPS = 16;
 
-/** Where a field that strayed most likely belongs. */
+/** The part in which a misplaced field most likely belongs. */
 const HOMES = ['/metadata', '/message', '/from'] as const;
 
 function namesIn(properties: object): ReadonlySet<string> {

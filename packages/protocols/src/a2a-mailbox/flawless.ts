@@ -7,14 +7,14 @@ import { fieldSlipsIn } from './fields.ts';
 import { MAILBOX_VERSION, type MailboxInput } from './message.ts';
 
 /**
- * The quick yes of the reader: one pass of the compiled schema and what a schema cannot say. A no only means: go through
- * the rules, which have the words.
+ * The fast path of the reader: one pass of the compiled schema and the rules that a schema cannot express. If it returns false,
+ * the slow path checks each rule and words the problems.
  */
 export function isFlawless(input: JsonObject, now: Date, limits?: ContentLimits): boolean {
   if (!isInput(input)) return false;
   const { version, from, message, metadata } = input;
   if (version !== undefined && version !== MAILBOX_VERSION) return false;
-  // An id or a time that is given twice has to agree.
+  // An id or a time that is given twice must be the same.
   if (input.messageId !== undefined || input.timestamp !== undefined) return false;
   const name = typeof from === 'string' ? from : from.name;
   if (!startsPlainly(name) && name.trim() === '') return false;
@@ -23,13 +23,13 @@ export function isFlawless(input: JsonObject, now: Date, limits?: ContentLimits)
   return !isObject(metadata) || isFlawlessMetadata(metadata, now);
 }
 
-/** With a character that is no blank in any alphabet: for nearly every name that settles whether it is one. */
+/** Has a character that is not white space in any alphabet. */
 function startsPlainly(name: string): boolean {
   const first = name.charCodeAt(0);
   return first > SPACE && first <= TILDE;
 }
 
-/** The schema has seen to the rest: neither a password nor a fragment can be in it. */
+/** The schema has checked the rest: no password, no fragment. */
 function isPlainUrl(url: string): boolean {
   return !/[@#]/.test(url);
 }

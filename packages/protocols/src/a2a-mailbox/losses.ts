@@ -5,7 +5,7 @@ import type { Issue } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
 import { readParams } from './params.ts';
 
-/** What of an envelope a mailbox message cannot say: one remark for each field that holds something. */
+/** The fields of an envelope that a mailbox message cannot carry: one remark for each non-empty field. */
 export function lossesOf(envelope: E2AEnvelope): Issue[] {
   const whole = WITHOUT_A_PLACE.filter((field) => holdsSomething(envelope[field])).map((field) =>
     lost(`/${field}`, 'a mailbox message has no such field'),
@@ -18,28 +18,28 @@ export function lossesOf(envelope: E2AEnvelope): Issue[] {
   return [...whole, ...parts, ...changed(envelope)];
 }
 
-/** Fields that are partly kept, or kept under another name that does not lead back. */
+/** Fields that are kept in part, or under a name from which they are not restored. */
 function changed(envelope: E2AEnvelope): Issue[] {
   const { request_id, message_id, source_agent_id, user_id, method, channel, identity_origin, provenance } = envelope;
   const remarks: Issue[] = [];
   if (request_id !== null && message_id !== null && message_id !== request_id) {
-    remarks.push(lost('/message_id', 'a mailbox message has one id, and request_id is it'));
+    remarks.push(lost('/message_id', 'a mailbox message has only one id, request_id'));
   }
   if (source_agent_id !== null && holdsSomething(user_id)) {
-    remarks.push(lost('/user_id', 'a mailbox message has one sender, and source_agent_id is it'));
+    remarks.push(lost('/user_id', 'a mailbox message has only one sender, source_agent_id'));
   }
   if (holdsSomething(method) && method !== 'chat.send') {
-    remarks.push(lost('/method', 'a mailbox has no methods; the name is kept as metadata.taskType if that was free'));
+    remarks.push(lost('/method', 'a mailbox has no methods; the name is kept as metadata.taskType if that was unset'));
   }
   if (holdsSomething(channel) && channel !== 'a2a-mailbox') {
-    remarks.push(lost('/channel', 'the message comes from the mailbox now'));
+    remarks.push(lost('/channel', 'the source of the message is now the mailbox'));
   }
   // A user's request becomes an agent's without a loss; a system's or a service's origin claims more.
   if (identity_origin === 'system' || identity_origin === 'service') {
     remarks.push(lost('/identity_origin', 'every sender of a mailbox message is an agent'));
   }
   if (provenance.source_protocol !== 'a2a-mailbox' && holdsSomething(provenance.details)) {
-    remarks.push(lost('/provenance/details', 'a mailbox message does not say where it came from'));
+    remarks.push(lost('/provenance/details', 'a mailbox message does not record its origin'));
   }
   return remarks;
 }

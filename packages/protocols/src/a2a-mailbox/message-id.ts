@@ -7,7 +7,7 @@ export function mailboxMessageId({ now, random }: { readonly now: Date; readonly
   return `msg_${now.getTime()}_${random.slice(0, 8)}`;
 }
 
-/** The message with the id and the time the sender left to us, at the top and in `metadata`. */
+/** The message with the id and time that the sender left out, at the top and in `metadata`. */
 export function completed(message: MailboxMessage, { id, now }: Stamp): MailboxMessage {
   const messageId = message.messageId ?? mailboxMessageId({ now, random: id });
   const timestamp = message.timestamp ?? formatTimestamp(now);

@@ -9,7 +9,7 @@ export type ContentType = (typeof CONTENT_TYPES)[number];
 export const PRIORITIES = ['urgent', 'normal', 'low'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** What one message may hold. The spec says "10KB max"; whichever of the two content limits comes first counts. */
+/** The limits of one message. The spec says "10KB max"; both content limits apply. */
 export const MAILBOX_LIMITS = {
   contentCharacters: 10_000,
   contentBytes: 10_240,
@@ -19,7 +19,7 @@ export const MAILBOX_LIMITS = {
   version: 32,
 } as const;
 
-/** Inside a character class. They have no business in a name or an id: they forge log lines and headers. */
+/** Inside a character class. Names and ids must not contain them: they could forge log lines and headers. */
 const CONTROL_CHARACTERS = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
 const oneLine = `^[^${CONTROL_CHARACTERS}]*$`;
 const line = { type: 'string', minLength: 1, maxLength: MAILBOX_LIMITS.line, pattern: oneLine } as const;
@@ -53,7 +53,7 @@ const Sender = {
     name: line,
     agentId,
     callbackUrl,
-    // Two fields that later mailboxes send; kept when they come, never added.
+    // Two fields of later versions; kept if present, never added.
     erc8004AgentId: lineOrNull,
     agentWallet: { type: ['string', 'null'], pattern: '^0x[a-fA-F0-9]{40}$' },
   },
@@ -81,12 +81,12 @@ const MetadataFields = {
   },
 } as const;
 
-/** The fields the protocol knows and, beside them, the sender's own ("Custom fields allowed"). */
+/** The protocol's fields and the sender's own ("Custom fields allowed"). */
 export type MailboxMetadata = Static<typeof MetadataFields> & JsonObject;
 
 /**
- * A message as it is kept and handed on: every field present, shorthand written out (A2A mailbox, Simplified Format).
- * `messageId` and `timestamp` stand at the top and in `metadata`; both are null until the mailbox has completed it.
+ * A message as it is stored and passed on: every field present, shorthand expanded (A2A mailbox, Simplified Format).
+ * `messageId` and `timestamp` are at the top and in `metadata`; both are null until the mailbox has completed it.
  */
 export const MailboxMessage = {
   type: 'object',
@@ -107,8 +107,8 @@ export type MailboxSender = MailboxMessage['from'];
 export type MailboxParty = MailboxMessage['to'];
 
 /**
- * What a sender may write instead: a string for an object, and almost everything left out (A2A mailbox, Simplified
- * Format). The door takes a little more than this, and warns.
+ * The forms a sender may use instead: a string for an object, and almost everything left out (A2A mailbox, Simplified
+ * Format). The endpoint accepts slightly more, with a warning.
  */
 export const MailboxInput = {
   type: 'object',
@@ -148,7 +148,7 @@ const ResponseMetadataFields = {
   },
 } as const;
 
-/** The answer to a message, also when it is delivered to a callback URL (A2A mailbox, Response Format). */
+/** The answer to a message, including at a callback URL (A2A mailbox, Response Format). */
 export const MailboxResponse = {
   type: 'object',
   // biome-ignore format: a plain list
@@ -181,6 +181,6 @@ const ErrorFields = {
   },
 } as const;
 
-/** The body of every refusal, whatever the HTTP status (A2A mailbox, Error Handling). A peer may add fields. */
+/** The body of every error, for any HTTP status (A2A mailbox, Error Handling). A peer may add fields. */
 export const MailboxError = ErrorFields as typeof ErrorFields & Typed<Static<typeof ErrorFields> & JsonObject>;
 export type MailboxError = Static<typeof MailboxError>;

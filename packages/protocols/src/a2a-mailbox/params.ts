@@ -4,7 +4,7 @@ import { pointerTo } from '../pointer.ts';
 import { type ContentType, MailboxMessage, PRIORITIES } from './message.ts';
 import { fittingContentType, isNone, textIn } from './shorthand.ts';
 
-/** What an envelope's `params` say in a mailbox's words. */
+/** The `params` of an envelope as mailbox fields. */
 export interface MailboxParams {
   readonly content: Json | undefined;
   readonly contentType: ContentType | undefined;
@@ -12,12 +12,12 @@ export interface MailboxParams {
   readonly priority: string | undefined;
   readonly expiresAt: string | undefined;
   readonly custom: JsonObject;
-  /** Pointers, from the envelope down, to what no word was found for. */
+  /** Pointers into the envelope to members without an equivalent. */
   readonly lost: readonly string[];
 }
 
 /**
- * Reads `params` as `toEnvelope` writes them. Other params are content as they are: a lone text as text, anything else
+ * Reads `params` as `toEnvelope` writes them. Other params are content as they are: a single text as text, anything else
  * as one JSON object, with nothing lost.
  */
 export function readParams(params: JsonObject): MailboxParams {

@@ -8,17 +8,17 @@ import type { MailboxMessage, MailboxResponse } from './message.ts';
 /** A question to a person, or its end, as a mailbox message reports it. */
 export interface QuestionReport {
   readonly messageId: string;
-  /** What it replies to, where that is not the message that is being answered. */
+  /** The id it replies to, if that is not the message being answered. */
   readonly replyTo?: string;
   readonly timestamp: string | null;
-  /** `input_required`, or how the question endReportOf: `answered`, `expired` or `withdrawn`. */
+  /** `input_required`, or how the question ended: `answered`, `expired` or `withdrawn`. */
   readonly status: string;
   readonly content: string;
   readonly metadata: JsonObject;
 }
 
 /**
- * A question in the middle of an answer is a message of its own, whose id is that of the question: a reply to it is the answer. Its end is
+ * A question in the middle of an answer is its own message, whose id is that of the question: a reply to it is the answer. Its end is
  * another message, so that nobody answers what is over.
  */
 export function questionReportIn(frame: E2AResponse): QuestionReport | undefined {
@@ -84,10 +84,10 @@ export function messageOfResponse({ metadata, ...response }: MailboxResponse): M
 const ENDS = {
   answered: (answer: QuestionAnswer | undefined) => `Answered: ${answer?.option_id ?? answer?.action}.`,
   expired: (answer: QuestionAnswer | undefined) =>
-    `The time to answer is over: ${answer?.option_id ?? 'the question was declined'}.`,
-  withdrawn: () => 'The question was withdrawn: the request has endReportOf.',
+    `The time to answer has run out: ${answer?.option_id ?? 'the question was declined'}.`,
+  withdrawn: () => 'The question was withdrawn: the request has ended.',
 } as const;
 const GIVEN: ReadonlySet<string> = new Set(['option_id', 'action', 'content']);
 const DECLINE = { contentType: 'application/json', content: { action: 'decline' } } as const;
-/** As questions are named in a server. */
+/** The form of question ids in a server. */
 const QUESTION_ID = /^q_[0-9a-f]{32}$/;

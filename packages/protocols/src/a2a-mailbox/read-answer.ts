@@ -8,8 +8,8 @@ import { contentTypeFor, isNone, supportedContentType, textIn } from './shorthan
 import { isTolerated, versionIssue } from './validate.ts';
 
 /**
- * A response or callback body of any mailbox. What the spec's own callback example leaves out is filled in, and content
- * that a peer forgot is null.
+ * A response or callback body of any mailbox. Fields missing in the spec's own callback example are filled in, and missing content
+ * is null.
  */
 export function readResponse(json: JsonObject, lenient: boolean): Outcome<MailboxResponse> {
   const filled = withDefaults(json);
@@ -24,7 +24,7 @@ export function readResponse(json: JsonObject, lenient: boolean): Outcome<Mailbo
   return issues.length > 0 ? reject(...issues) : accept(writtenOut(filled), findings);
 }
 
-/** The body of a refusal. A peer's additions, such as what a payment costs, are kept. */
+/** An error body. A peer's additional members, such as the price of a payment, are kept. */
 export function readError(json: JsonObject): Outcome<MailboxError> {
   const issues = [...forbiddenIn(json), ...issuesOf(validators.ErrorBody, MailboxError, json)];
   return issues.length > 0 ? reject(...issues) : accept({ ...json, error: textIn(json.error) ?? '' });
@@ -71,7 +71,7 @@ function metadataWithDefaults(metadata: JsonObject): JsonObject {
   };
 }
 
-/** The same, as the type it was found to have; unknown fields that lenient reading let pass stay behind. */
+/** The same with its type; unknown fields that lenient reading accepted are dropped. */
 function writtenOut(filled: JsonObject): MailboxResponse {
   const [from, to, message] = [membersOf(filled.from), membersOf(filled.to), membersOf(filled.message)];
   const metadata = membersOf(filled.metadata);
@@ -105,7 +105,7 @@ function repaired(message: Json | undefined): Issue[] {
   const found: Issue[] = [];
   const supported = typeof contentType === 'string' ? supportedContentType(contentType) : undefined;
   if (supported !== undefined && supported !== contentType) {
-    const remark = `contentType ${show(contentType)} is taken as ${supported}`;
+    const remark = `contentType ${show(contentType)} is read as ${supported}`;
     found.push({ pointer: '/message/contentType', code: 'coerced', message: remark });
   }
   if (message.content === undefined) {

@@ -11,7 +11,7 @@ import { questionReportIn } from './question.ts';
 import { contentTypeFor, fittingContentType, textIn } from './shorthand.ts';
 import { isPlainLine } from './validate.ts';
 
-/** Who answers a message, and the id and time the answer gets. */
+/** The answering agent, and the id and time of the answer. */
 export interface Answering {
   readonly from: { readonly name: string; readonly agentId: string | null };
   readonly stamp: Stamp;
@@ -56,11 +56,11 @@ export function mailboxFromResponse(response: E2AResponse, request: E2AEnvelope)
   return [
     {
       version: MAILBOX_VERSION,
-      // Made of the frame alone: the same frame, sent again, is the same message.
+      // Derived from the frame alone, so that a repeated frame gives the same message.
       messageId:
         question?.messageId ?? mailboxMessageId({ now: new Date(time ?? 0), random: fnv1a(frameName(response)) }),
       timestamp: question?.timestamp ?? response.timestamp,
-      // A request without an id of its own can only be named by the message it replied to.
+      // A request without its own id can only be named by the message it replied to.
       replyTo: question?.replyTo ?? request.request_id ?? request.message_id ?? request.correlation_id,
       threadId: request.session_id,
       from: { name: answererOf(response, request), agentId: null },
@@ -89,7 +89,7 @@ interface Reply {
   readonly rest?: JsonObject;
 }
 
-/** Always the full shape, for the immediate answer as for the callback (A2A mailbox, Response Format). */
+/** Always the full shape, for the immediate answer and for the callback (A2A mailbox, Response Format). */
 function replyTo(request: MailboxMessage, { from, stamp, processingTime }: Answering, reply: Reply): MailboxResponse {
   return {
     version: MAILBOX_VERSION,
@@ -125,8 +125,8 @@ function replyIn({ response_kind: kind, status, is_final: isFinal, body }: E2ARe
 }
 
 /**
- * An agent answers with a value, or with `{content, content_type?}` to say how it is meant. What else is in such an object, such
- * as `usage`, goes into `metadata.result`. `{text}` alone is the text, as the hub writes a streamed one.
+ * An agent answers with a value, or with `{content, content_type?}` to give its type. Other members of such an object, such
+ * as `usage`, go into `metadata.result`. `{text}` alone is the text, as the hub writes a streamed one.
  */
 function contentOf(result: Json): Omit<Reply, 'status'> {
   if (!isObject(result)) return { contentType: contentTypeFor(undefined, result), content: result };
@@ -142,7 +142,7 @@ function frameName({ response_id: id, request_id: request, sequence }: E2ARespon
   return id ?? `${request}:${sequence}`;
 }
 
-/** The first name that a mailbox can read: an agent may call itself anything. */
+/** The first name that is valid in a mailbox: agents choose their own names. */
 function answererOf(response: E2AResponse, request: E2AEnvelope): string {
   // E2A §12.4: a frame echoes the caller, unless its agent names itself.
   const { source_agent_id: source } = response;

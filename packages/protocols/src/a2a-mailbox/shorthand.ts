@@ -10,8 +10,8 @@ import {
 } from './message.ts';
 
 /**
- * A message with its shorthand written out (A2A mailbox, Simplified Format). It expects input that `findingsIn` has
- * nothing against, invents neither id nor time, and leaves a written-out message as it is.
+ * A message with its shorthand expanded (A2A mailbox, Simplified Format). It expects input in which `findingsIn` found
+ * no problem, adds neither id nor time, and does not change an expanded message.
  */
 export function normalise(input: JsonObject): MailboxMessage {
   const metadata = normalMetadata(input);
@@ -30,12 +30,12 @@ export function normalise(input: JsonObject): MailboxMessage {
 export function withRecipient(message: MailboxMessage, mailbox: MailboxParty): MailboxMessage {
   const { name, agentId } = message.to;
   if (name === null && agentId === null) return { ...message, to: { name: mailbox.name, agentId: mailbox.agentId } };
-  // The id of this mailbox belongs to its own name only: another agent must not be given it.
+  // The id of this mailbox belongs to its own name only: another agent must not receive it.
   if (name !== mailbox.name || agentId !== null) return message;
   return { ...message, to: { name, agentId: mailbox.agentId } };
 }
 
-/** The bare type of a `contentType`, when it is a supported one: parameters such as charset say nothing in JSON. */
+/** The bare type of a `contentType`, when it is a supported one: parameters such as charset have no meaning in JSON. */
 export function supportedContentType(given: string): ContentType | undefined {
   if (given === 'text/plain' || given === 'application/json' || given === 'text/markdown') return given;
   const semicolon = given.indexOf(';');
@@ -49,12 +49,12 @@ export function fittingContentType(given: Json | undefined, content: Json | unde
   return supported === 'application/json' || typeof content === 'string' ? supported : undefined;
 }
 
-/** How senders write "none". */
+/** The values that mean "none". */
 export function isNone(value: Json | undefined): value is undefined | null | '' {
   return value === undefined || value === null || value === '';
 }
 
-/** An optional field's text. Null and the empty string are how senders write "none". */
+/** An optional field's text. Null and the empty string mean "none". */
 export function textIn(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
@@ -84,7 +84,7 @@ function normalContent(message: Json | undefined): MailboxMessage['message'] {
   return { contentType: contentTypeFor(textIn(message.contentType), content), content };
 }
 
-/** Without a type, or with one that lenient reading let pass, a text is plain text and anything else is JSON. */
+/** Without a supported type, a text is plain text and anything else is JSON. */
 export function contentTypeFor(given: string | undefined, content: Json): ContentType {
   const supported = given === undefined ? undefined : supportedContentType(given);
   return supported ?? (typeof content === 'string' ? 'text/plain' : 'application/json');
@@ -106,13 +106,13 @@ function normalMetadata(input: JsonObject): MailboxMetadata {
   return metadata;
 }
 
-/** Adds a custom field. Spreading the given object first and ours over it would be one line, and ten times as slow. */
+/** Adds a custom field. */
 function keep(fields: JsonObject, key: string, value: Json): void {
   if (key !== '__proto__') fields[key] = value;
   else Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** The sender's own fields; `undefined` when there are none, as nearly always. */
+/** The sender's own fields; `undefined` if there are none. */
 export function customFields(metadata: MailboxMetadata): JsonObject | undefined {
   let custom: JsonObject | undefined;
   for (const key in metadata) {

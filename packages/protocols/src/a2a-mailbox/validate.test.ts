@@ -104,10 +104,10 @@ describe('findings', () => {
       'got "text/plian"; did you mean text/plain?',
     ]);
     expect(suggestions({ from: 'a', message: 'b', metadata: { expiresAt: '2026-02-21T17:00:00Z' } })).toEqual([
-      'it ended at "2026-02-21T17:00:00Z"; it is 2026-02-21T18:00:00.000Z',
+      'it expired at "2026-02-21T17:00:00Z"; the time is now 2026-02-21T18:00:00.000Z',
     ]);
     expect(suggestions({ from: 'a', message: 'x'.repeat(10_001) })).toEqual([
-      'got 10001 characters in 10001 bytes; 10240 bytes are the most, too',
+      'got 10001 characters in 10001 bytes; at most 10240 bytes are allowed',
     ]);
   });
 

@@ -12,9 +12,9 @@ import { CONTENT_TYPES, MAILBOX_LIMITS, MAILBOX_VERSION, PRIORITIES } from './me
 import { isNone, supportedContentType } from './shorthand.ts';
 
 /**
- * Everything there is to say about a message, in the order a mailbox says it: what is missing, then what is malformed
- * (A2A mailbox, Validation Rules). Texts that the spec gives are used unchanged; what was received and how to fix it is
- * in `suggestion`. `isTolerated` tells the remarks from the reasons to refuse.
+ * All problems of a message, in the order of a mailbox: missing fields, then malformed ones
+ * (A2A mailbox, Validation Rules). The spec's texts are used unchanged; the received value and the fix are
+ * in `suggestion`. `isTolerated` distinguishes warnings from errors.
  */
 export function findingsIn(input: JsonObject, now: Date, limits?: ContentLimits): readonly Issue[] {
   return isFlawless(input, now, limits) ? NONE : findingsByRule(input, now, limits);
@@ -42,14 +42,14 @@ export function isTolerated({ code }: Issue, lenient: boolean): boolean {
   return code === 'coerced' || code === 'likely_slip' || (lenient && LENIENT.has(code));
 }
 
-/** The `errors` of a 400 body: one sentence for each problem, with the way out where the sentence is not the specification's. */
+/** The `errors` of a 400 body: one sentence for each problem, with the fix if the sentence is not the specification's. */
 export function errorTexts(issues: readonly Issue[]): string[] {
   return issues.map(({ code, message, suggestion }) =>
     suggestion !== undefined && OUR_SENTENCES.has(code) ? `${message}; ${suggestion}` : message,
   );
 }
 
-/** A message taken apart once: the members of whatever was written as an object, and none of what was not. */
+/** The parsed parts of a message: the members of each part written as an object. */
 interface Parts {
   readonly input: JsonObject;
   readonly from: JsonObject;
@@ -106,7 +106,7 @@ function callbackUrlIsHttps({ from: { callbackUrl } }: Parts, found: Issue[]): v
   const fault = isText ? faultOfCallbackUrl(callbackUrl) : 'use a string';
   if (fault === undefined) return;
   const message = 'Invalid callbackUrl format (must be https://)';
-  // What may hold a password is not repeated: issues end up in logs.
+  // Values that may contain a password are not repeated, because issues end up in logs.
   const got = isText && callbackUrl.includes('@') ? '' : `got ${show(callbackUrl)}; `;
   const suggestion = `${got}${fault}`;
   found.push({ pointer: '/from/callbackUrl', code: 'format', message, suggestion });
@@ -116,13 +116,13 @@ function contentIsShortEnough({ input, content, limits }: Parts, found: Issue[])
   const size = isNone(content) ? undefined : excessiveSize(content, limits);
   if (size === undefined) return;
   const { contentCharacters, contentBytes } = limits;
-  // The reference counts characters; of the 10 KB of the specification it has no words.
+  // The reference counts characters and has no sentence for the 10 KB of the specification.
   const most = size.characters > contentCharacters ? `${contentCharacters} characters` : `${contentBytes} bytes`;
   found.push({
     pointer: isObject(input.message) ? '/message/content' : '/message',
     code: 'too_long',
     message: `Message too long (max ${most})`,
-    suggestion: `got ${size.characters} characters in ${size.bytes} bytes; ${contentBytes} bytes are the most, too`,
+    suggestion: `got ${size.characters} characters in ${size.bytes} bytes; at most ${contentBytes} bytes are allowed`,
   });
 }
 
@@ -135,7 +135,7 @@ function laterSenderFieldsAreWellFormed({ from: { erc8004AgentId, agentWallet } 
 
 function timestampsAreTimes({ input, metadata }: Parts, found: Issue[]): void {
   timestampIsTime(input.timestamp, '/timestamp', found);
-  // The written-out form says it twice; what is the same need not be read twice.
+  // The full form has it twice; equal values are read once.
   if (metadata.timestamp !== input.timestamp) timestampIsTime(metadata.timestamp, '/metadata/timestamp', found);
 }
 
@@ -150,7 +150,7 @@ function contentTypeIsSupported({ message: { contentType } }: Parts, found: Issu
   const supported = typeof contentType === 'string' ? supportedContentType(contentType) : undefined;
   if (supported === contentType) return;
   if (supported !== undefined) {
-    const message = `contentType ${show(contentType)} is taken as ${supported}`;
+    const message = `contentType ${show(contentType)} is read as ${supported}`;
     found.push({ pointer: '/message/contentType', code: 'coerced', message });
     return;
   }
@@ -163,7 +163,7 @@ function contentTypeIsSupported({ message: { contentType } }: Parts, found: Issu
   });
 }
 
-/** "Type depends on contentType": a text type holds a string. JSON holds any value, a string being one. */
+/** "Type depends on contentType": a text type needs a string; JSON is any value, including a string. */
 function contentFitsItsType({ message: { contentType, content } }: Parts, found: Issue[]): void {
   if (typeof contentType !== 'string' || isNone(content) || typeof content === 'string') return;
   const supported = supportedContentType(contentType);
@@ -182,7 +182,7 @@ function expiryIsAhead({ metadata: { expiresAt }, now }: Parts, found: Issue[]):
     const suggestion = `got ${show(expiresAt)}; use a time with its zone, such as 2026-03-28T12:00:00.000Z`;
     found.push({ pointer, code: 'format', message, suggestion });
   } else if (end <= now.getTime()) {
-    const suggestion = `it ended at ${show(expiresAt)}; it is ${now.toISOString()}`;
+    const suggestion = `it expired at ${show(expiresAt)}; the time is now ${now.toISOString()}`;
     found.push({ pointer, code: 'expired', message: 'Message already expired', suggestion });
   }
 }
@@ -239,7 +239,7 @@ function namesAndIdsArePlain({ input, from, metadata }: Parts, found: Issue[]): 
   if (metadata.taskType !== undefined) lineIsPlain(metadata.taskType, '/metadata/taskType', found);
 }
 
-/** Refused, not trimmed or cut: a changed id no longer finds its message, a changed name may be somebody else's. */
+/** Refused, not trimmed: a changed id no longer finds its message, and a changed name may be that of another agent. */
 function lineIsPlain(value: Json, pointer: string, found: Issue[]): void {
   if (value === null || (typeof value === 'string' && isPlainLine(value))) return;
   const name = pointer.slice(pointer.lastIndexOf('/') + 1);
@@ -263,7 +263,7 @@ function isTooLong(text: string): boolean {
   return text.length > MAILBOX_LIMITS.line && [...text].length > MAILBOX_LIMITS.line;
 }
 
-/** Without a control character. By code: this runs on every name and id, and a pattern costs twice as much. */
+/** Has no control character. */
 function isPrintable(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -272,7 +272,7 @@ function isPrintable(text: string): boolean {
   return true;
 }
 
-/** The written-out form has the id and the time twice. Two different ones would leave it open which is meant. */
+/** The full form has the id and the time twice; different values would be ambiguous. */
 function repeatedFieldsAgree({ input, metadata }: Parts, found: Issue[]): void {
   if (input.messageId !== undefined) fieldsAgree('messageId', input.messageId, metadata.messageId, found);
   if (input.timestamp !== undefined) fieldsAgree('timestamp', input.timestamp, metadata.timestamp, found);
@@ -327,7 +327,7 @@ const RULES: readonly Rule[] = [
 ];
 
 const LENIENT: ReadonlySet<string> = new Set(['enum', 'version', 'unknown_field', MORE_PROBLEMS.code]);
-/** What neither the specification nor the reference mailbox has a sentence for. */
+/** Problems for which neither the specification nor the reference mailbox has a sentence. */
 const OUR_SENTENCES: ReadonlySet<string> = new Set(['unknown_field', 'mismatch']);
 const NO_MEMBERS: JsonObject = {};
 const NONE: readonly Issue[] = [];

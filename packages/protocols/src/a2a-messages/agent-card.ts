@@ -7,8 +7,8 @@ import { show } from '../validation.ts';
 import { AgentId, SemanticVersion } from './fields.ts';
 
 /**
- * How an agent introduces itself (HANDSHAKE, and Schema Versioning for `schema_versions`). The spec gives the lengths
- * only in its Pydantic model and the shapes only in its JSON Schema; a card has to keep both.
+ * How an agent introduces itself (HANDSHAKE, and Schema Versioning for `schema_versions`). The spec has the lengths
+ * only in its Pydantic model and the shapes only in its JSON Schema; a card must satisfy both.
  */
 export const AgentCard = {
   type: 'object',
@@ -37,7 +37,7 @@ export const AgentCard = {
 export type AgentCard = Static<typeof AgentCard>;
 
 /**
- * The schema versions a card names. Its own field says it first; peers that kept to the closed card of the spec say it
+ * The schema versions a card names. The separate field takes precedence; peers that follow the closed card of the spec put it
  * under `metadata`.
  */
 export function schemaVersionsOf(card: AgentCard): readonly string[] {
@@ -47,7 +47,7 @@ export function schemaVersionsOf(card: AgentCard): readonly string[] {
   return described.filter((version) => typeof version === 'string');
 }
 
-/** Advice on capability names that no other agent will find: the vocabulary is written in snake_case. */
+/** Warnings about capability names that other agents will not find: the vocabulary is in snake_case. */
 export function capabilityWarnings(names: readonly string[], pointer: string): Issue[] {
   const warnings: Issue[] = [];
   for (const [index, name] of names.entries()) {
@@ -64,7 +64,7 @@ export function capabilityWarnings(names: readonly string[], pointer: string): I
   return warnings;
 }
 
-/** The names every agent understands alike. Others are free, best with the prefix of their domain. */
+/** The common vocabulary. Other names are free, preferably with a domain prefix. */
 // biome-ignore format: one line a family
 export const STANDARD_CAPABILITIES = [
   'data_read', 'data_query', 'data_list', 'data_summary', 'data_export', 'data_create', 'data_update', 'data_delete', 'data_import', 'data_sync', 'data_write', 'data_stream',
@@ -78,7 +78,7 @@ export const STANDARD_CAPABILITIES = [
 /** Capabilities an operator should think about before granting. */
 export const HIGH_RISK_CAPABILITIES = ['admin_control', 'data_delete', 'config_update', 'user_impersonate'] as const;
 
-/** What a card that names no schema version speaks: the version of the spec. */
+/** The schema version of a card that names none: that of the spec. */
 const DEFAULT_SCHEMA_VERSIONS: readonly string[] = ['1.0.0'];
 
 // A single word such as `streaming` or `validation` is in the vocabulary too.

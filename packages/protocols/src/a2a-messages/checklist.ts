@@ -5,7 +5,7 @@ import { segmentsOf } from '../pointer.ts';
 import { decodeMessage } from './decode.ts';
 import { checkFreshness } from './freshness.ts';
 
-/** One line of the spec's validation checklist, with what was found. `skipped`: an earlier line made it pointless. */
+/** One line of the spec's validation checklist, with what was found. `skipped`: an earlier line failed. */
 export interface ChecklistRow {
   readonly name: ChecklistName;
   readonly verdict: 'pass' | 'fail' | 'skipped';
@@ -13,7 +13,7 @@ export interface ChecklistRow {
 }
 
 /**
- * The spec's Validation Checklist, line by line, on a message as received, for people who want to know which rule a message
+ * The spec's Validation Checklist, line by line, on a message as received, to show which rule a message
  * breaks. A server needs only the parts: a size cap, `parseJsonBytes`, `decode`, `checkFreshness`.
  */
 export function checklist(bytes: Uint8Array, now: Date, options: DecodeOptions = {}): readonly ChecklistRow[] {
@@ -28,7 +28,7 @@ function problemsIn(json: Json, now: Date, options: DecodeOptions): readonly Iss
   return decoded.ok ? checkFreshness(decoded.value, now) : decoded.issues;
 }
 
-/** Every line gets its issues; when `only` is given, nothing but the size was looked at beyond that line. */
+/** Adds the issues to each line. With `only`, all other lines except the size are skipped. */
 function rows(issues: readonly Issue[], only?: ChecklistName): ChecklistRow[] {
   const structural = issues.some((issue) => lineOf(issue) !== 'timestamp_fresh');
   return CHECKLIST.map((name) => {
@@ -39,7 +39,7 @@ function rows(issues: readonly Issue[], only?: ChecklistName): ChecklistRow[] {
   });
 }
 
-/** The line of the checklist a problem belongs to. */
+/** The line of the checklist for a problem. */
 function lineOf({ pointer, code }: Issue): ChecklistName {
   if (code === 'stale' || code === 'from_the_future' || code === 'times_apart') return 'timestamp_fresh';
   if (code === 'unknown_field' || code === 'forbidden_key') return 'no_unexpected_fields';

@@ -7,7 +7,7 @@ import { kindOf } from './kinds.ts';
 import { tolerate } from './lenient.ts';
 import type { A2AMessage } from './message.ts';
 
-/** Reads a message of any type: its shape, and what a schema cannot say. Whether it is fresh is `checkFreshness`. */
+/** Reads a message of any type: its schema, and the rules beyond it. `checkFreshness` checks its times. */
 export function decodeMessage(json: Json, options: DecodeOptions = {}): Outcome<A2AMessage> {
   const strict = decodeStrict(json);
   if (strict.ok || options.lenient !== true) return strict;
@@ -27,8 +27,8 @@ function decodeStrict(json: Json): Outcome<A2AMessage> {
 }
 
 /**
- * The validated message, with `correlation_id` always there: absent and null say the same. The schemas are closed, so
- * a valid object holds nothing that is not the message, and needs no copy.
+ * The validated message, always with `correlation_id`: absent and null are equal. The schemas are closed, so
+ * a valid object has no other members and needs no copy.
  */
 function messageFrom(json: JsonObject): A2AMessage {
   return (json['correlation_id'] === undefined ? { ...json, correlation_id: null } : json) as A2AMessage;

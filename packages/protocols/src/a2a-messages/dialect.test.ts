@@ -102,7 +102,7 @@ describe('a2a-messages: reading and writing', () => {
     ]);
   });
 
-  test('what is written is read back, whatever the parameters hold', () => {
+  test('written messages are read back, with any parameters', () => {
     const request = messageNamed('spec-example-request');
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (parameters) => {

@@ -2,7 +2,7 @@ import type { Json } from '../json.ts';
 import type { A2AMessage } from './message.ts';
 
 /**
- * The message as it is written: members in the order of the spec, `correlation_id` always there, and `auth` before `payload`, so
+ * The message as it is sent: members in the order of the spec, always with `correlation_id`, and `auth` before `payload`, so
  * that a receiver sees who signed before it reads a long payload.
  */
 export function encodeMessage(message: A2AMessage): Json {

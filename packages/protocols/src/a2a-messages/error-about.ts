@@ -7,8 +7,8 @@ import type { ErrorMessage } from './message.ts';
 import { isMessageId, messageIdFrom } from './message-id.ts';
 
 /**
- * The `error` that answers a message nobody could read, if it at least says which message it is and who sent it. None
- * for answers and goodbyes: two peers that do not understand each other would go on for ever.
+ * The `error` for an unreadable message, if it has an id and a sender. None
+ * for answers and goodbyes: otherwise two peers could exchange errors endlessly.
  */
 export function errorAbout(json: Json, failure: Failure, stamp: Stamp): ErrorMessage | undefined {
   if (!isObject(json)) return undefined;

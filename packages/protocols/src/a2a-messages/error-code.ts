@@ -3,7 +3,7 @@ import type { Json } from '../json.ts';
 import type { StandardErrorCode } from './errors.ts';
 import { ErrorCode } from './fields.ts';
 
-/** The A2A code for the code of an E2A error: the one that means the same, else the nearest spelling that fits. */
+/** The A2A code for an E2A error code: the equivalent, otherwise the nearest valid spelling. */
 export function errorCodeFrom(code: Json | undefined): string {
   const usual = USUAL.get(code);
   if (usual !== undefined) return usual;
@@ -21,7 +21,7 @@ export function fittingErrorCode(code: string): string {
   return PATTERN.test(joined) ? joined : ['ERROR', ...words].join('_');
 }
 
-/** Codes that stand for several failures of the table: what they mean most of the time. */
+/** The usual failure for codes that stand for several. */
 const USUAL: ReadonlyMap<Json | undefined, StandardErrorCode> = new Map<Json | undefined, StandardErrorCode>([
   ['E2A.UNKNOWN_METHOD', 'METHOD_NOT_ALLOWED'],
   [-32600, 'INVALID_MESSAGE'],

@@ -1,8 +1,8 @@
-/** Whether sending the same again may help: after a while, only when something else changed, or not at all. */
+/** Whether a retry may help: after a while, after another change, or never. */
 export type Retry = 'yes' | 'maybe' | 'never';
 
 export interface ErrorRow {
-  /** The HTTP status that says the same; some errors have none. */
+  /** The equivalent HTTP status; some errors have none. */
   readonly http?: number;
   readonly retry: Retry;
 }
@@ -42,7 +42,7 @@ export const ERROR_CODES = {
 
 export type StandardErrorCode = keyof typeof ERROR_CODES;
 
-/** Whether to try again after an error. An agent's own code is not in the table: never, until somebody looks. */
+/** Whether to try again after an error. An agent's own code is not in the table and is not retried. */
 export function retryAdvice(code: string): Retry {
   return Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code as StandardErrorCode].retry : 'never';
 }
@@ -55,8 +55,8 @@ export function errorCodeForStatus(status: number): StandardErrorCode | undefine
   return undefined;
 }
 
-/** How to wait between tries: doubling from `base` to `cap` (milliseconds), each wait times a random `jitter`. */
+/** The pauses between attempts: doubling from `base` to `cap` (milliseconds), each wait times a random `jitter`. */
 export const BACKOFF = { base: 1_000, cap: 60_000, tries: 5, jitter: [0.5, 1.5] } as const;
 
-/** When to stop trying a peer at all: after `failures` in a row, for `pause` milliseconds, until `successes` in a row. */
+/** When to stop calling a peer: after `failures` in a row, for `pause` milliseconds, until `successes` in a row. */
 export const BREAKER = { failures: 5, pause: 60_000, successes: 2 } as const;

@@ -12,8 +12,8 @@ import { BaseMessage } from './message.ts';
 import { PAYLOAD_STATUSES } from './payloads.ts';
 
 /**
- * Every problem the schemas find in a message, each once; a message with more than a hundred is not worth more
- * words. The slow path: a valid message never comes here.
+ * Every problem that the schemas find in a message, at most a hundred, each once.
+ * The slow path: valid messages do not reach it.
  */
 export function explainMessage(json: Json): Issue[] {
   const kind = isObject(json) ? kindOf(json) : undefined;
@@ -22,7 +22,7 @@ export function explainMessage(json: Json): Issue[] {
   const errors = errorsOf(validate);
   const special = errors.filter((error) => error.schemaPath.startsWith(SPECIAL));
   const general = errors.filter((error) => !error.schemaPath.startsWith(SPECIAL));
-  // The special half of a type's schema is the stricter one: where it speaks, the general half repeats it.
+  // The type-specific half of a schema is stricter: problems of the base half at the same place only repeat it.
   const exact = specialIssues(special, kind?.part ?? {}, json);
   const places = new Set(exact.map(({ pointer }) => pointer));
   const issues = [...generalIssues(general, json).filter(({ pointer }) => !places.has(pointer)), ...exact];
@@ -37,7 +37,7 @@ function generalIssues(errors: readonly ValidatorError[], json: Json): readonly 
 
 function specialIssues(errors: readonly ValidatorError[], part: JsonSchema, json: Json): readonly Issue[] {
   const atHome = errors.map((error) => ({ ...error, schemaPath: error.schemaPath.replace(SPECIAL, '#/') }));
-  // A response payload is one of two records. What is wrong with the one nobody meant is noise.
+  // A response payload is one of two records. Problems of the other one are noise.
   const status = valueAt(json, '/payload/status');
   const meant = STATUSES.indexOf(status);
   const relevant = atHome.filter(({ schemaPath }) => {
@@ -58,7 +58,7 @@ function statusIssue(status: Json | undefined): Issue {
   return { pointer, code: 'enum', message, ...(close !== undefined && { suggestion: `did you mean ${show(close)}?` }) };
 }
 
-/** In words; that no branch of a union fits says nothing beside what is wrong in them. */
+/** Worded. That no branch of a union matches is left out if the branches have problems of their own. */
 function worded(errors: readonly ValidatorError[], schema: JsonSchema, json: Json): readonly Issue[] {
   return issuesFrom(
     errors.filter(({ keyword }) => keyword !== 'anyOf'),
@@ -73,7 +73,7 @@ function withoutEchoes(issues: readonly Issue[]): readonly Issue[] {
   return issues.filter(({ pointer, code }) => ECHOES[root.get(pointer) ?? '']?.has(code) !== true);
 }
 
-/** With what the schema's words leave out. */
+/** Adds the information that schema errors lack. */
 function pointed(issue: Issue, json: Json): Issue {
   if (issue.code === 'unknown_field') {
     const name = segmentsOf(issue.pointer).at(-1) ?? '';
@@ -99,13 +99,13 @@ function contradiction({ pointer }: Issue, name: string, json: Json): Issue {
 /** In the order of the branches, for values of any kind. */
 const STATUSES: readonly unknown[] = PAYLOAD_STATUSES;
 
-/** By the code of a problem, the codes that only repeat it at the same place. */
+/** For each problem code, the codes that only repeat it at the same place. */
 const ECHOES: Readonly<Record<string, ReadonlySet<string>>> = {
   type: new Set(['enum']),
   format: new Set(['pattern']),
 };
 
-/** Where the compiled validators say an error comes from: the type's own half, and the base message by reference. */
+/** The schema paths of the type's own half and of the referenced base message. */
 const SPECIAL = '#/allOf/1/';
 const BASE = /^(?:base-message\.json|#\/allOf\/0)/;
 const BRANCH = /^#\/properties\/payload\/anyOf\/(\d)\//;

@@ -6,7 +6,7 @@ import { capabilityWarnings } from './agent-card.ts';
 import type { A2AMessage } from './message.ts';
 import { FINGERPRINT, isStrictBase64 } from './signature.ts';
 
-/** What is wrong with a message beyond its schema. Takes anything: these are listed beside the schema's own problems. */
+/** The problems of a message beyond its schema. Accepts any JSON, because they are listed with the schema's problems. */
 export function messageFaults(json: JsonObject): readonly Issue[] {
   const { auth, payload } = json;
   const hasOpenRecord = OPEN_RECORDS.has(json['message_type']);
@@ -17,7 +17,7 @@ export function messageFaults(json: JsonObject): readonly Issue[] {
   return faults;
 }
 
-/** What is valid but will not work, or not be found, as the sender may think. */
+/** Warnings: valid, but probably not what the sender wants. */
 export function adviceOn(message: A2AMessage): readonly Issue[] {
   const { auth } = message;
   const introduces = message.message_type === 'handshake' || message.message_type === 'handshake_ack';
@@ -47,7 +47,7 @@ export function adviceOn(message: A2AMessage): readonly Issue[] {
 
 function collectAuthFaults(auth: JsonObject, sender: Json | undefined, faults: Issue[]): void {
   const { agent_id: agent, signature } = auth;
-  // Authenticated Message Schema: "Must match sender_id". Else one agent could sign what another seems to say.
+  // Authenticated Message Schema: "Must match sender_id". Otherwise an agent could sign messages in another agent's name.
   if (typeof agent === 'string' && typeof sender === 'string' && agent !== sender) {
     faults.push({
       pointer: '/auth/agent_id',
@@ -65,7 +65,7 @@ function collectAuthFaults(auth: JsonObject, sender: Json | undefined, faults: I
   }
 }
 
-/** The spec leaves two records open, so that no schema refuses these names there. */
+/** The spec leaves two records open, so the schemas accept these names there. */
 function collectForbiddenKeys({ error, agents }: JsonObject, faults: Issue[]): void {
   if (error !== undefined) collectForbidden(error, '/payload/error', faults);
   if (!Array.isArray(agents)) return;

@@ -1,14 +1,14 @@
 import type { Static } from '../static.ts';
 import { UTC_TIMESTAMP } from '../time.ts';
 
-// The small shapes several A2A messages share. Patterns are the spec's own: its examples break them, and the pattern
+// Shapes shared by several A2A messages. The patterns are the spec's: some of its examples violate them, and the pattern
 // is what binds.
 
 export const UUID_V4 = '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$';
 
 export const MessageId = {
   type: 'string',
-  description: 'Names this message and no other: a version 4 UUID in lower case.',
+  description: 'The unique id of this message: a version 4 UUID in lower case.',
   pattern: UUID_V4,
   examples: ['a7f8d9e2-3c4b-4d6e-8f8a-9b0c1d2e3f40'],
 } as const;
@@ -16,7 +16,7 @@ export const MessageId = {
 /** Which message this one answers. Each type then says whether it must be an id or null. */
 export const CorrelationId = {
   type: ['string', 'null'],
-  description: 'The message_id of the message this one answers; null when it answers none.',
+  description: 'The message_id of the message this one answers; null if it is not an answer.',
   pattern: UUID_V4,
 } as const;
 
@@ -34,7 +34,7 @@ export const AgentId = {
 /** An agent, or `*` for everybody. The lengths are in the pattern, because `*` is shorter than any name. */
 export const RecipientId = {
   type: 'string',
-  description: 'The name of the receiving agent, `registry` for the registry, or `*` for everybody who listens.',
+  description: 'The name of the receiving agent, `registry` for the registry, or `*` for all listeners.',
   pattern: '^(?:\\*|[a-zA-Z0-9][a-zA-Z0-9-]{1,126}[a-zA-Z0-9])$',
 } as const;
 

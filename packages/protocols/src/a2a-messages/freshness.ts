@@ -12,8 +12,8 @@ export interface FreshnessWindow {
 }
 
 /**
- * Whether a message is of now: its own time and the time it was signed, both inside the window and close together.
- * Kept apart from `decode`, because a stored message stays readable when it is old.
+ * Whether a message is fresh: its time and the time of its signature are inside the window and close together.
+ * Separate from `decode`, so that old stored messages stay readable.
  */
 export function checkFreshness(
   message: Pick<BaseMessage, 'timestamp' | 'auth'>,
@@ -43,7 +43,7 @@ interface Judgement {
   readonly issues: Issue[];
 }
 
-/** The time in epoch milliseconds; what is wrong with it goes to `issues`. */
+/** The time in epoch milliseconds; problems are added to `issues`. */
 function judge(pointer: string, text: string, { now, window, issues }: Judgement): number | undefined {
   const name = pointer.slice(1).replace('/', '.');
   const time = parseTimestamp(text);

@@ -41,11 +41,11 @@ export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<Reque
 function fitted(id: string, pointer: string, losses: Issue[]): string {
   if (isAgentId(id)) return id;
   const fitting = fittingAgentId(id);
-  losses.push(lost(pointer, `${show(id)} is no A2A agent id; it is written ${show(fitting)}`));
+  losses.push(lost(pointer, `${show(id)} is not an A2A agent id; it is converted to ${show(fitting)}`));
   return fitting;
 }
 
-/** Every field that holds something and has no place in the request. */
+/** Every non-empty field that the request cannot carry. */
 function lossesOf(envelope: E2AEnvelope, target: string): Issue[] {
   const losses: Issue[] = [];
   for (const [field, why] of Object.entries(REASONS)) {
@@ -56,7 +56,7 @@ function lossesOf(envelope: E2AEnvelope, target: string): Issue[] {
   for (const field of ['request_id', 'message_id'] as const) {
     const id = envelope[field];
     if (id === null || id === messageId) continue;
-    losses.push(lost(`/${field}`, `a request has one id, a version 4 UUID; ${show(id)} is written ${show(messageId)}`));
+    losses.push(lost(`/${field}`, `a request has one id, a version 4 UUID; ${show(id)} is converted to ${show(messageId)}`));
   }
   if (envelope.identity_origin === 'system' || envelope.identity_origin === 'service') {
     losses.push(lost('/identity_origin', 'a sender is always an agent'));
@@ -86,7 +86,7 @@ const NO_PLACE = 'an A2A request has no field for it';
 /** Fields of the envelope that never reach a request, and why. */
 const REASONS = {
   jsonrpc_id: NO_PLACE,
-  correlation_id: 'a request answers nothing',
+  correlation_id: 'a request is not an answer',
   task_id: NO_PLACE,
   context_id: NO_PLACE,
   session_id: NO_PLACE,
@@ -97,13 +97,13 @@ const REASONS = {
   workspace_key: NO_PLACE,
   ext_method: NO_PLACE,
   session_update_kind: NO_PLACE,
-  is_stream: 'an A2A answer comes whole',
+  is_stream: 'an A2A answer is a single message',
   expected_output_modes: NO_PLACE,
-  auth: 'credentials are not carried on; an A2A message proves its sender by a signature',
+  auth: 'credentials are not forwarded; an A2A message proves its sender by a signature',
   channel_context: NO_PLACE,
   a2a_metadata: NO_PLACE,
   acp_meta: NO_PLACE,
 } as const satisfies Partial<Record<keyof E2AEnvelope, string>>;
 
-/** Whom a request without a target is addressed to: E2A leaves it to the server, A2A needs a name. */
+/** The recipient of a request without a target: in E2A the server chooses, A2A needs a name. */
 const NOBODY_NAMED = 'default-agent';

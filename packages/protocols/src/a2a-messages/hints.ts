@@ -6,7 +6,7 @@ import { fittingAgentId } from './agent-id.ts';
 import { fittingErrorCode } from './error-code.ts';
 import { isMessageId } from './message-id.ts';
 
-/** The nearest fix for a problem the schemas found, where a slip is common enough to be guessed. */
+/** The suggested fix for common mistakes. */
 export function suggestionFor(issue: Issue, value: Json | undefined): string | undefined {
   if (issue.code === 'unknown_field') return OLD_NAMES.get(issue.pointer);
   if (issue.code !== 'pattern' && issue.code !== 'format') return undefined;
@@ -41,7 +41,7 @@ const HINTS: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ['version', () => 'write it as major.minor.patch, such as 1.0.0'],
 ]);
 
-/** What the older dialect calls a field, too far from the new name to be found by spelling. */
+/** The older dialect's field names that spelling alone does not find. */
 const OLD_NAMES: ReadonlyMap<string, string> = new Map([
   ['/payload/params', 'did you mean parameters?'],
   ['/payload/result', 'did you mean data, with status "success"?'],

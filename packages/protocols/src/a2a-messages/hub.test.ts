@@ -221,7 +221,7 @@ describe('envelopes converted to A2A requests', () => {
     });
   });
 
-  test('what does not fit is fitted or lost, and every loss is named', () => {
+  test('unsupported values are converted or lost, and every loss is named', () => {
     const envelope = newEnvelope({
       request_id: 'req_1',
       jsonrpc_id: 7,

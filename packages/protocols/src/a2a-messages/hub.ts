@@ -13,7 +13,7 @@ import type { A2AMessage, ErrorMessage, ResponseMessage } from './message.ts';
 import { derivedMessageId, isMessageId, messageIdFrom } from './message-id.ts';
 import type { ErrorMessagePayload, ErrorPayload, ResponsePayload } from './payloads.ts';
 
-/** The request on its way to an agent; every other type concerns the connection, the registry, or is an answer. */
+/** The request to an agent; every other type concerns the connection, the registry, or is an answer. */
 export function toEnvelope(message: A2AMessage): E2AEnvelope | undefined {
   if (message.message_type !== 'request') return undefined;
   return newEnvelope({
@@ -33,7 +33,7 @@ export function toEnvelope(message: A2AMessage): E2AEnvelope | undefined {
   });
 }
 
-/** The answer, once it is whole: A2A has no message for a part of one. */
+/** The complete answer: A2A has no message for a part of one. */
 export function fromResponse(response: E2AResponse, request: E2AEnvelope): readonly ResponseMessage[] {
   const payload = responsePayload(response);
   const answered = messageIdOf(request);
@@ -53,7 +53,7 @@ export function fromResponse(response: E2AResponse, request: E2AEnvelope): reado
   ];
 }
 
-/** The failure as an `error` message; none when there is no request it could name as its cause. */
+/** The failure as an `error` message; none without a request that it answers. */
 export function fromFailure(
   failure: Failure,
   request: E2AEnvelope | undefined,
@@ -72,7 +72,7 @@ export function fromFailure(
   };
 }
 
-/** A failure as A2A words it. Who fails to prove who they are learns no more than that. */
+/** A failure in A2A's terms. Senders that fail authentication receive no details. */
 export function errorFrom(failure: Failure): ErrorMessagePayload['error'] {
   const row = FAILURES[failure.code];
   const isSecurity = row.a2a === 'AUTHENTICATION_FAILED';
@@ -80,13 +80,13 @@ export function errorFrom(failure: Failure): ErrorMessagePayload['error'] {
   return {
     code: row.a2a,
     message: shortened(isSecurity || failure.message === '' ? row.text : failure.message),
-    // The details of a failure are data; only their type leaves open which.
+    // Failure details are plain data.
     ...(!isSecurity && Object.keys(details).length > 0 && { details: details as JsonObject }),
     ...(wait !== undefined && Number.isFinite(wait) && { retry_after: Math.max(0, Math.ceil(wait)) }),
   };
 }
 
-/** The id that stands for an envelope in A2A: its own where that is a version 4 UUID, else one derived from it. */
+/** The A2A id of an envelope: its own if that is a version 4 UUID, otherwise one derived from it. */
 export function messageIdOf(envelope: E2AEnvelope): string | undefined {
   const { request_id: request, message_id: message, jsonrpc_id: call } = envelope;
   if (isMessageId(request)) return request;
@@ -100,7 +100,7 @@ export function timeOf(text: string | null): number | undefined {
   return text === null ? undefined : parseTimestamp(text);
 }
 
-/** The name an envelope's target has, whatever spelling. */
+/** The name of an envelope's target, in either spelling. */
 export function namedTarget(envelope: E2AEnvelope): string | undefined {
   const id = valueAt(envelope.agent_ref, '/id') ?? envelope.agent_id;
   return typeof id === 'string' && id !== '' ? id : undefined;
@@ -115,11 +115,11 @@ function responsePayload({
   if (kind === 'e2a.error' || kind === 'acp.jsonrpc_error' || (isFinal && status === 'failed'))
     return errorPayload(body);
   if (kind === 'e2a.complete') return { status: 'success', data: resultIn(valueAt(body, '/result')) };
-  // Another protocol's last word, such as an ACP prompt result, is still the answer somebody waits for.
+  // The final frame of another protocol, such as an ACP prompt result, is the answer too.
   return isFinal ? { status: 'success', data: body } : undefined;
 }
 
-/** `data` is an object; a result that is none is wrapped, and no result at all is no data. */
+/** `data` is an object; any other result is wrapped, and a missing result means no data. */
 function resultIn(result: Json | undefined): JsonObject {
   if (result === undefined) return {};
   return isObject(result) ? result : { result };
@@ -141,7 +141,7 @@ function errorPayload(body: E2AResponse['body']): ErrorPayload {
   };
 }
 
-/** Who speaks in the answer: whom the request named, unless that was everybody. */
+/** The sender of the answer: the request's recipient, unless that was `*`. */
 export function answererOf(request: E2AEnvelope, named: string | null): string {
   const target = namedTarget(request);
   if (isAgentId(target)) return target;
@@ -155,13 +155,13 @@ export function askerOf(request: E2AEnvelope): string {
   return isAgentId(asker) ? asker : fittingAgentId(asker);
 }
 
-/** At most 500 characters, never half of one. */
+/** At most 500 characters, without splitting one. */
 function shortened(text: string): string {
   const characters = [...text.slice(0, 2 * LONGEST_MESSAGE)];
   if (characters.length <= LONGEST_MESSAGE && text.length <= 2 * LONGEST_MESSAGE) return text;
   return `${characters.slice(0, LONGEST_MESSAGE - 1).join('')}…`;
 }
 
-/** The name we go by where a request or an answer names nobody. */
+/** Our name if a request or an answer names none. */
 export const DRAGOMAN = 'dragoman';
 const LONGEST_MESSAGE = 500;

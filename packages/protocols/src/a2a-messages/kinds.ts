@@ -14,13 +14,13 @@ import {
   ResponsePart,
 } from './message.ts';
 
-/** One message type: what checks it, and what it says beyond the base message. */
+/** One message type: its validator, and its rules beyond the base message. */
 export interface MessageKind {
   readonly validate: Validator;
   readonly part: JsonSchema;
 }
 
-/** The kind of a message by its `message_type`; `undefined` when that names none of the eight. */
+/** The kind of a message by its `message_type`; `undefined` for any other value. */
 export function kindOf(json: JsonObject): MessageKind | undefined {
   const type = json['message_type'];
   return typeof type === 'string' ? BY_TYPE.get(type) : undefined;

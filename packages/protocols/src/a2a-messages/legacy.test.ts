@@ -75,7 +75,7 @@ describe('lenient reading', () => {
       {
         pointer: '/payload/reasn',
         code: 'unknown_field',
-        message: 'reasn is not a field here; expected reason; it is left out',
+        message: 'reasn is not a known field; expected reason; it is left out',
         suggestion: 'did you mean reason?',
       },
     ]);

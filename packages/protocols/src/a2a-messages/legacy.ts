@@ -4,15 +4,15 @@ import { show } from '../validation.ts';
 import { errorCodeForStatus } from './errors.ts';
 import { EVERYBODY, REGISTRY } from './fields.ts';
 
-// The older dialect, as the spec's own running example speaks it:
+// The older dialect, as in the spec's running example:
 //
 //   request payload   { method, params }
-//   response payload  { result }                        whatever the result is
+//   response payload  { result }                        any result
 //   error payload     { error: "text", code: 404 }      an HTTP status for a code
 //   recipient_id      null: any listener
 //   timestamp         microseconds and no zone          (any odd time is read in lenient.ts)
 
-/** The same message in the words of the spec, and a warning for each word that was changed. */
+/** The same message in the spec's form, with a warning for each change. */
 export function readLegacy(json: Json): { readonly json: Json; readonly warnings: readonly Issue[] } {
   if (!isObject(json)) return { json, warnings: [] };
   const warnings: Issue[] = [];

@@ -7,15 +7,15 @@ import { show } from '../validation.ts';
 import { explainMessage } from './explain.ts';
 import { readLegacy } from './legacy.ts';
 
-/** A message as the spec would have it, as far as that can be understood, and every liberty taken. */
+/** The message in the spec's form, as far as it can be understood, with a warning for each change. */
 export interface Tolerated {
   readonly json: Json;
   readonly warnings: readonly Issue[];
 }
 
 /**
- * Reads what a strict reader refuses: the older dialect, fields nobody knows, times with other decimals, words outside
- * closed sets. What it changes is no longer what was signed, so a signature over such a message does not verify.
+ * Accepts what a strict reader refuses: the older dialect, unknown fields, times with other decimals, words outside
+ * closed sets. The result differs from the signed bytes, so the signature of a changed message does not verify.
  */
 export function tolerate(json: Json): Tolerated {
   const legacy = readLegacy(json);
@@ -35,7 +35,7 @@ interface Tolerance {
   readonly warning: Issue;
 }
 
-/** What to do about a problem, by its code. The rest stays a problem. */
+/** The correction for each problem code; all other problems stay. */
 const TOLERANCES: Readonly<Record<string, (issue: Issue, json: Json) => Tolerance | undefined>> = {
   unknown_field: (issue) => ({ value: undefined, warning: { ...issue, message: `${issue.message}; it is left out` } }),
   pattern: utcTime,
@@ -50,7 +50,7 @@ function utcTime({ pointer }: Issue, json: Json): Tolerance | undefined {
   return value === undefined ? undefined : { value, warning: coerced(pointer, text, value) };
 }
 
-/** The nearest spelling of a time the spec allows. A time without a zone is UTC, as the older dialect means it. */
+/** The nearest spelling of a time the spec allows. A time without a zone is UTC, as in the older dialect. */
 function readTime(text: string): string | undefined {
   const decimals = /\.(\d*)/.exec(text)?.[1] ?? '';
   if (decimals.length > MOST_DECIMALS) return undefined;
@@ -66,7 +66,7 @@ function knownWord({ pointer }: Issue, json: Json): Tolerance | undefined {
     const message = `filters.status ${show(word)} is unknown; it is left out, so that healthy agents are listed`;
     return { value: undefined, warning: { pointer, code: 'coerced', message } };
   }
-  // Whatever else it is, an agent in an unknown state is not known to be healthy.
+  // An agent in an unknown state is not known to be healthy.
   if (AGENT_STATUS.test(pointer)) return { value: 'unhealthy', warning: coerced(pointer, word, 'unhealthy') };
   return undefined;
 }

@@ -1,25 +1,25 @@
 import { UUID_V4 } from './fields.ts';
 
-/** True for what A2A takes as a `message_id`: a version 4 UUID in lower case. */
+/** Whether A2A accepts a `message_id`: a version 4 UUID in lower case. */
 export function isMessageId(text: unknown): text is string {
   return typeof text === 'string' && UUID.test(text);
 }
 
-/** A `message_id` from 32 random hex digits: six bits give way to the version and the variant. */
+/** A `message_id` from 32 random hex digits; six bits are replaced by the version and the variant. */
 export function messageIdFrom(hex: string): string {
   const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) & 3];
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /**
- * The `message_id` that stands for an id of another protocol: always the same one for the same text, so that an answer
- * converted twice is the same message. Well distributed, but neither secret nor proof: anyone can compute it.
+ * The `message_id` for an id of another protocol, deterministic, so that an answer
+ * converted twice is the same message. It is neither secret nor a proof: anyone can compute it.
  */
 export function derivedMessageId(text: string): string {
   return messageIdFrom(hash128(text));
 }
 
-/** Four 32-bit lanes that feed each other, each multiplied by an odd constant of its own; 32 hex digits. */
+/** Four 32-bit lanes that feed each other, each multiplied by its own odd constant; 32 hex digits. */
 function hash128(text: string): string {
   let a = 0x6a09e667;
   let b = 0xbb67ae85;

@@ -68,7 +68,7 @@ export const AuthenticationTag = {
 } as const;
 export type AuthenticationTag = Static<typeof AuthenticationTag>;
 
-/** What all messages share. Closed: no type adds a member beside the payload. */
+/** The base of all messages. Closed: no type adds a member beside the payload. */
 export const BaseMessage = {
   type: 'object',
   required: ['message_id', 'message_type', 'sender_id', 'recipient_id', 'timestamp', 'payload'],
@@ -86,7 +86,7 @@ export const BaseMessage = {
 } as const;
 export type BaseMessage = Static<typeof BaseMessage>;
 
-// What each type says beyond the base message. The rule for `correlation_id` is the spec's quick-reference table.
+// The rules of each type beyond the base message. The rule for `correlation_id` is the spec's quick-reference table.
 
 export const RequestPart = {
   properties: {

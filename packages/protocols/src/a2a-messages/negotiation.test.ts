@@ -26,7 +26,7 @@ describe('protocol', () => {
     expect(negotiateProtocol(['MCP/1.0', 'A2A/1', 'a2a/1.0'], ['MCP/1.0', 'A2A/1', 'a2a/1.0'])).toBeUndefined();
   });
 
-  test('both sides come to the same, whatever the order of their lists', () => {
+  test('both sides agree, in any order of their lists', () => {
     const version = fc.tuple(fc.nat(12), fc.nat(12)).map(([major, minor]) => `A2A/${major}.${minor}`);
     fc.assert(
       fc.property(fc.array(version), fc.array(version), (ours, theirs) => {
@@ -59,11 +59,11 @@ describe('no common version', () => {
   test('is a version_mismatch that names the versions of each side', () => {
     expect(negotiate(card({}), card({ supported_protocols: ['A2A/3.0'] }))).toMatchObject({
       ok: false,
-      failure: { code: 'version_mismatch', message: 'We share no protocol: we speak A2A/1.0, the other side A2A/3.0.' },
+      failure: { code: 'version_mismatch', message: 'No common protocol: this side supports A2A/1.0, the other side A2A/3.0.' },
     });
     expect(negotiate(card({}), card({ schema_versions: ['2.0.0'] }))).toMatchObject({
       ok: false,
-      failure: { message: 'We share no schema version: we speak 1.0.0, the other side 2.0.0.' },
+      failure: { message: 'No common schema version: this side supports 1.0.0, the other side 2.0.0.' },
     });
   });
 

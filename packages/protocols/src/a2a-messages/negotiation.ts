@@ -1,12 +1,12 @@
 import { type Failure, failure } from '../failure.ts';
 import { type AgentCard, schemaVersionsOf } from './agent-card.ts';
 
-/** The version that two agents speak from now on, or the failure for the agent that started the handshake. */
+/** The negotiated version, or the failure for the agent that started the handshake. */
 export type Negotiation =
   | { readonly ok: true; readonly protocol: string; readonly schemaVersion: string }
   | { readonly ok: false; readonly failure: Failure };
 
-/** The highest protocol and the highest schema version both cards name. */
+/** The highest protocol and schema versions that both cards name. */
 export function negotiate(ours: AgentCard, theirs: AgentCard): Negotiation {
   const protocol = negotiateProtocol(ours.supported_protocols, theirs.supported_protocols);
   if (protocol === undefined) {
@@ -55,7 +55,7 @@ function isAbove(numbers: readonly number[], others: readonly number[]): boolean
 }
 
 function mismatch(what: string, ours: readonly string[], theirs: readonly string[]): Negotiation {
-  const message = `We share no ${what}: we speak ${list(ours)}, the other side ${list(theirs)}.`;
+  const message = `No common ${what}: this side supports ${list(ours)}, the other side ${list(theirs)}.`;
   return { ok: false, failure: failure('version_mismatch', { supported: ours.slice(0, MOST_NAMED) }, message) };
 }
 

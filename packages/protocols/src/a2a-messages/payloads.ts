@@ -95,7 +95,7 @@ export const ErrorMessagePayload = {
       properties: {
         code: ErrorCode,
         message: { type: 'string', minLength: 1, maxLength: 500 },
-        details: { ...OpaqueObject, description: 'What may help to understand it.' },
+        details: { ...OpaqueObject, description: 'Context that helps to understand it.' },
         retry_after: { type: 'integer', minimum: 0, description: 'Seconds to wait before trying again.' },
         documentation_url: { type: 'string', format: 'uri' },
       },
@@ -112,12 +112,12 @@ export const DiscoverAgentsPayload = {
     capabilities: {
       type: 'array',
       items: { type: 'string' },
-      description: 'What an agent must be able to do: all of it.',
+      description: 'The capabilities that an agent must have, all of them.',
     },
     filters: {
       type: 'object',
       properties: {
-        // The spec's Pydantic model defaults to `all`, its registry lists the healthy: nobody asks for agents that are down.
+        // The spec's Pydantic model defaults to `all`, its registry lists the healthy ones, which is the useful default.
         status: { enum: ['healthy', 'unhealthy', 'all'], description: 'Without it: healthy.' },
         max_results: { type: 'integer', minimum: 1, maximum: 100, description: 'Without it: 100.' },
       },
@@ -128,7 +128,7 @@ export const DiscoverAgentsPayload = {
 } as const;
 export type DiscoverAgentsPayload = Static<typeof DiscoverAgentsPayload>;
 
-/** What a query without filters asks for. */
+/** The default filters of a query. */
 export const DISCOVERY_DEFAULTS = { status: 'healthy', max_results: 100 } as const;
 
 export const AgentInfo = {
@@ -157,7 +157,7 @@ export const AgentAnnouncementPayload = {
 } as const;
 export type AgentAnnouncementPayload = Static<typeof AgentAnnouncementPayload>;
 
-/** The spec names this type without a schema: empty, or a word on why. */
+/** The spec names this type without a schema: empty, or with a reason. */
 export const GoodbyePayload = {
   type: 'object',
   properties: { reason: { type: 'string', maxLength: 500 } },

@@ -9,7 +9,7 @@ import type { A2AMessage, ErrorMessage, RequestMessage, ResponseMessage } from '
 import { derivedMessageId } from './message-id.ts';
 import type { ResponsePayload } from './payloads.ts';
 
-/** The method of a request that puts a question of an agent to the sender of the request it works on. */
+/** The method of a request that asks the original sender a question of the agent. */
 export const QUESTION_METHOD = 'answer_question';
 
 /** The `message_id` of the message that asks a question: always the same. */
@@ -37,7 +37,7 @@ export function questionMessage(question: Question, request: E2AEnvelope): Reque
   };
 }
 
-/** A peer's question about a request that we sent, to be asked here; `undefined` if the message is not one. */
+/** A peer's question about a request of this server; `undefined` if the message is not one. */
 export function questionFromPeer(message: A2AMessage, requestId: string, now: Date): NewQuestion | undefined {
   if (message.message_type !== 'request' || message.payload.method !== QUESTION_METHOD) return undefined;
   const { request_id: about, question } = message.payload.parameters ?? {};

@@ -26,7 +26,7 @@ describe('the published schemas', () => {
     );
   });
 
-  test('are a base message and a part of their own, as the spec composes them', () => {
+  test('are a base message and their own part, as the spec composes them', () => {
     for (const [name, schema] of Object.entries(set.schemas)) {
       if (name === 'BaseMessage' || name === 'AgentCard') continue;
       expect(schema['allOf'], name).toEqual([{ $ref: 'base-message.json' }, expect.any(Object)]);

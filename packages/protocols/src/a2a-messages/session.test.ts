@@ -128,7 +128,7 @@ describe('an incoming handshake', () => {
         payload: {
           error: {
             code: 'VERSION_NOT_SUPPORTED',
-            message: 'We share no protocol: we speak A2A/1.0, the other side A2A/2.0.',
+            message: 'No common protocol: this side supports A2A/1.0, the other side A2A/2.0.',
             details: { supported: ['A2A/1.0'] },
           },
         },

@@ -22,25 +22,25 @@ import type { ErrorMessagePayload, HandshakeAckPayload } from './payloads.ts';
 //    handshaking                ── handshake_ack, refused or of a version we do not speak ─▶ closed
 //                               ── error about our handshake ────────────────────────▶ closed
 //
-// Once closed, nothing is taken and nothing is sent.
+// A closed session accepts and sends nothing.
 
 export type SessionState = 'new' | 'handshaking' | 'ready' | 'closed';
 
-/** Where a connection stands. A value: `receive` gives the next one. */
+/** The state of a connection, immutable: `receive` returns the next state. */
 export interface MessagesSession {
   readonly state: SessionState;
-  /** The other side's card, once it introduced itself. */
+  /** The other side's card, after its handshake. */
   readonly peer?: AgentCard;
-  /** What was agreed on. */
+  /** The agreed versions. */
   readonly protocol?: string;
   readonly schemaVersion?: string;
-  /** The agent that opened this connection; it asks in no other name. */
+  /** The agent that opened this connection; it may use no other name. */
   readonly opener?: string;
   /** The `message_id` of our handshake, while it is unanswered. */
   readonly handshakeId?: string;
 }
 
-/** What a side brings to a session: its card, an id and the time for what it sends, and its rule. */
+/** The inputs of a session: own card, ids and times for sent messages, and the rule for requests. */
 export interface SessionContext {
   readonly card: AgentCard;
   readonly stamp: Stamp;
@@ -52,14 +52,14 @@ export interface SessionStep {
   readonly session: MessagesSession;
   /** To be sent back, in order. */
   readonly send: readonly A2AMessage[];
-  /** `deliver`: hand it on · `answered`: the session dealt with it · `refused`: drop it, `issue` says why. */
+  /** `deliver`: pass it on · `answered`: handled by the session · `refused`: drop it, see `issue`. */
   readonly verdict: 'deliver' | 'answered' | 'refused';
   readonly issue?: Issue;
 }
 
 export const NEW_SESSION: MessagesSession = { state: 'new' };
 
-/** What a decoded message does to a session. */
+/** The effect of a decoded message on a session. */
 export function receive(session: MessagesSession, message: A2AMessage, context: SessionContext): SessionStep {
   if (session.state === 'closed') return refused(session, { code: 'closed', message: 'the connection is closed' });
   switch (message.message_type) {
@@ -70,7 +70,7 @@ export function receive(session: MessagesSession, message: A2AMessage, context: 
     case 'goodbye':
       return isImpostor(session, message) ? impostor(session, message, context) : closed(session);
     case 'error':
-      return errorCame(session, message);
+      return receiveError(session, message);
     case 'request':
     case 'discover_agents':
       return answerRequest(session, message, context);
@@ -170,7 +170,7 @@ function handshakeAnswered(session: MessagesSession, ack: HandshakeAckMessage, {
   return { session: ready, send: [], verdict: 'answered' };
 }
 
-/** Nobody agrees on our behalf to what our card does not name. */
+/** The agreed versions must be in our card. */
 function notOffered(agreed: HandshakeAckPayload, card: AgentCard): Issue | undefined {
   const { negotiated_protocol: protocol, negotiated_schema_version: version } = agreed;
   if (protocol !== undefined && !card.supported_protocols.includes(protocol)) {
@@ -183,7 +183,7 @@ function notOffered(agreed: HandshakeAckPayload, card: AgentCard): Issue | undef
   return { pointer: '/payload/negotiated_schema_version', code: 'version_mismatch', message };
 }
 
-function errorCame(session: MessagesSession, error: ErrorMessage): SessionStep {
+function receiveError(session: MessagesSession, error: ErrorMessage): SessionStep {
   if (session.handshakeId === undefined || error.correlation_id !== session.handshakeId) {
     return { session, send: [], verdict: 'deliver' };
   }
@@ -209,7 +209,7 @@ function answerRequest(session: MessagesSession, message: A2AMessage, context: S
   return { session, send, verdict: 'refused', issue };
 }
 
-/** A connection opened by one agent carries no other's words. */
+/** A connection carries only messages of the agent that opened it. */
 function isImpostor(session: MessagesSession, message: A2AMessage): boolean {
   return session.opener !== undefined && message.sender_id !== session.opener;
 }

@@ -34,7 +34,7 @@ const withParameters = (parameters: unknown): RequestMessage => ({
 });
 const parameters = fc.dictionary(fc.string(), fc.jsonValue());
 
-describe('what a signature covers', () => {
+describe('the signed content', () => {
   test('the whole message but the signature, with sorted keys and no white space', () => {
     expect(textOf(message)).toBe(
       '{"auth":{"agent_id":"client-agent-001","nonce":"a1b2c3d4e5f678901234567890123456","timestamp":"2025-12-09T15:30:00.000Z"},' +

@@ -4,7 +4,7 @@ import { accept, type Outcome, reject } from '../outcome.ts';
 import { encodeUtf8 } from '../platform.ts';
 import type { A2AMessage } from './message.ts';
 
-/** What is signed, as text and as the bytes a key works on. */
+/** The signed content, as text and as bytes. */
 export interface SignedContent {
   readonly text: string;
   readonly bytes: Uint8Array;
@@ -19,7 +19,7 @@ export interface SignedContent {
  */
 export function signedContent(message: A2AMessage): Outcome<SignedContent> {
   const { auth } = message;
-  // What is undefined is not written. To copy all but one field takes ten times as long as to copy all.
+  // What is undefined is not written. A full copy is cheaper than leaving one field out.
   const unsigned = auth && { ...auth, signature: undefined };
   const content = { ...message, correlation_id: message.correlation_id ?? null, auth: unsigned };
   try {
@@ -34,14 +34,14 @@ export function signedContent(message: A2AMessage): Outcome<SignedContent> {
     return reject({
       pointer: '',
       code: 'not_canonical',
-      message: 'the message must have a canonical form (RFC 8785); it holds a lone surrogate or is nested too deeply',
+      message: 'the message must have a canonical form (RFC 8785); it contains a lone surrogate or is nested too deeply',
     });
   }
 }
 
 /**
- * Standard Base64 and nothing looser: the alphabet with `+` and `/`, padded, no white space, no stray bits behind the
- * last byte. So every signature has exactly one spelling.
+ * Standard Base64 only: the alphabet with `+` and `/`, padded, no white space, no stray bits behind the
+ * last byte. Every signature has exactly one spelling.
  */
 export function isStrictBase64(text: string): boolean {
   if (text === '' || text.length % 4 !== 0 || !BASE64.test(text)) return false;
@@ -50,8 +50,8 @@ export function isStrictBase64(text: string): boolean {
   return true;
 }
 
-/** `sha256:` and the SHA-256 of the key's DER SubjectPublicKeyInfo. A hint which key to try, never a choice of key. */
+/** `sha256:` and the SHA-256 of the key's DER SubjectPublicKeyInfo. It suggests a key to try, and never selects one. */
 export const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
 
-// Without a group inside the repetition: such a one overflows the stack on a text of some megabytes.
+// No group inside the repetition: it would overflow the stack for a text of several megabytes.
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;

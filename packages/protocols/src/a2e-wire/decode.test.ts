@@ -147,7 +147,7 @@ describe('the id of what cannot be read', () => {
     ['that is cut off', '{"a2e":"1.0","id":"abc'],
     ['with an escape', '{"id":"a\\u0062"'],
     ['that is longer than one may be', `{"id":"${'x'.repeat(257)}"`],
-    ['with what was no text', '{"id":"\ufffd"'],
+    ['with what was not text', '{"id":"\ufffd"'],
     ['that is not text', '{"id":7,"ts":1'],
     ['in a list', '[{"id":"x"}]'],
   ])('is not found %s', (_, text) => {

@@ -24,22 +24,22 @@ export function decodeWire(json: Json, now: Date, options: DecodeOptions = {}): 
   }
   const reader = typeof json['type'] === 'string' ? readers.get(json['type']) : undefined;
   if (reader !== undefined && isSound(json, reader)) {
-    // With all it could have, and nothing else, there is nothing to add and nothing to warn of.
+    // A message with exactly the known fields needs neither defaults nor warnings.
     if (reader.isWhole(json)) return accept(json as unknown as WireMessage);
     if (hasFieldsOnly(json, reader)) return accept(completeMessage(reader.row.type, json));
   }
   return readClosely(json, now, options);
 }
 
-/** The id an answer to this should name, however broken it is. */
+/** The id for the answer to this message, even if it is invalid. */
 export function idOf(json: Json): string {
   const id = isObject(json) && Object.hasOwn(json, 'id') ? json['id'] : undefined;
   return typeof id === 'string' && isId(id) ? id : '';
 }
 
 /**
- * The same of what cannot be read, by how it begins: who waits for an answer need not wait until its time is up. Only an id that
- * stands among the members that every message starts with is reported; after any other member it could belong to a nested object.
+ * The same for an unreadable message, from its beginning, so that its sender need not wait for a timeout. Only an id that
+ * is among the first members of a message is reported; after any other member it could belong to a nested object.
  */
 export function idAtStart(text: string): string {
   const [, id = ''] = ID_AT_START.exec(text) ?? [];
@@ -51,17 +51,17 @@ export function isLegacyType(type: unknown): boolean {
   return typeof type === 'string' && LEGACY_TYPE.test(type);
 }
 
-/** What reading a known type takes, worked out once. */
+/** The data for reading a known type, computed once. */
 interface Reader {
   readonly row: KnownType;
   readonly validate: Validator;
   /** The names of its fields and of the base ones. */
   readonly fields: ReadonlySet<string>;
-  /** Whether it has all of them, and no other, as far as that is to be known at a glance. */
+  /** Whether it has all of them and no other, by a quick check. */
   readonly isWhole: Often['isWhole'];
 }
 
-/** Nothing to refuse, and nothing to fill in but defaults: nearly every message. */
+/** Valid, and at most defaults are missing. */
 function isSound(json: JsonObject, reader: Reader): boolean {
   const { a2e, version } = json;
   if (a2e === undefined ? version !== WIRE_VERSION : a2e !== WIRE_VERSION) return false;
@@ -76,10 +76,10 @@ function hasFieldsOnly(json: JsonObject, { fields }: Reader): boolean {
   return true;
 }
 
-/** Every problem and every tolerance, or the message. */
+/** All problems and warnings, or the message. */
 function readClosely(given: JsonObject, now: Date, { lenient = false }: DecodeOptions): Outcome<WireMessage> {
   const members = Object.keys(given).length;
-  // What a type does not have is kept, and all of it copied with each default and each tolerance.
+  // Unknown fields are kept.
   if (members > MOST_MEMBERS) {
     const message = `the message must have at most ${MOST_MEMBERS} members; got ${members}`;
     return reject({ pointer: '', code: 'too_many', message });
@@ -90,14 +90,14 @@ function readClosely(given: JsonObject, now: Date, { lenient = false }: DecodeOp
   const stamps = stampIssues(json, reader);
   const wrong = reader === undefined ? baseIssues(json) : fieldIssues(json, reader);
   for (const issue of [...stamps, ...wrong]) (isTolerated(issue, lenient) ? warnings : issues).push(issue);
-  if (reader?.row.changes === true) issues.push(...strayMembers(json, reader));
+  if (reader?.row.changes === true) issues.push(...unknownMembers(json, reader));
   if (issues.length > 0) return { ok: false, issues };
 
   const type = String(json['type']);
   const ours = { ...json, a2e: WIRE_VERSION, version: WIRE_VERSION };
   warnings.push(...(reader === undefined ? [unknownType(type)] : slips(json, reader)));
   if (json['ts'] !== undefined || isLegacyType(type)) return accept(completeMessage(type, ours), warnings);
-  const message = 'ts is missing; the time of arrival is taken';
+  const message = 'ts is missing; the time of arrival is used';
   warnings.push({ pointer: '/ts', code: 'filled', message, suggestion: 'send ts, in seconds since 1970' });
   return accept(completeMessage(type, { ...ours, ts: now.getTime() / 1000 }), warnings);
 }
@@ -112,13 +112,13 @@ function withOurType(json: JsonObject): { json: JsonObject; warnings: Issue[] } 
   return { json: { ...json, type: ours }, warnings: [warning] };
 }
 
-/** At least one stamp, and none of another major version. */
+/** At least one version stamp, and none of another major version. */
 function stampIssues(json: JsonObject, reader: Reader | undefined): Issue[] {
   const issues: Issue[] = [];
   let found = false;
   for (const name of STAMPS) {
     const value = Object.hasOwn(json, name) ? json[name] : undefined;
-    // `skills` is also the list in skill/discover/resp: a stamp of SCP is a text, and no field of the type.
+    // `skills` is also the list in skill/discover/resp: a stamp of SCP is a text and not a field of the type.
     if (typeof value !== 'string') continue;
     if (name === 'skills' && reader?.fields.has(name)) continue;
     found = true;
@@ -131,7 +131,7 @@ function stampIssues(json: JsonObject, reader: Reader | undefined): Issue[] {
       issues.push({ pointer: `/${name}`, code: 'version_mismatch', message });
     }
   }
-  // A stamp that is there and not a text is the schema's to name.
+  // The schema reports a stamp that is not a text.
   if (!found && !Object.hasOwn(json, 'a2e') && !Object.hasOwn(json, 'version')) {
     const suggestion = `add "a2e": "${WIRE_VERSION}"`;
     issues.push({ pointer: '/a2e', code: 'required', message: 'a2e is required but missing', suggestion });
@@ -144,7 +144,7 @@ function fieldIssues(json: JsonObject, { row, validate }: Reader): readonly Issu
   return issues.length > 0 ? issues : (row.check?.(json) ?? NONE);
 }
 
-/** Of an unknown type only the base is known; the older subagent messages do not even have that. */
+/** For an unknown type only the base fields are known; the older subagent messages lack even these. */
 function baseIssues(json: JsonObject): readonly Issue[] {
   const issues = issuesOf(validators.BaseMessage, WireBaseMessage, json).map(withHint);
   if (!isLegacyType(json['type'])) return issues;
@@ -171,7 +171,7 @@ function withHint(issue: Issue): Issue {
 
 function unknownType(type: string): Issue {
   const close = nearestType(type);
-  const message = `type ${show(type)} is not one we know; the message is kept as it is`;
+  const message = `type ${show(type)} is unknown; the message is kept unchanged`;
   return {
     pointer: '/type',
     code: 'unknown_type',
@@ -180,7 +180,7 @@ function unknownType(type: string): Issue {
   };
 }
 
-/** A member the type does not have is kept; one that looks like a field that is missing is probably a slip. */
+/** Unknown members are kept; one that looks like a missing field is probably a typing error. */
 function slips(json: JsonObject, reader: Reader): Issue[] {
   return slipsAmong(json, reader, (field) => !Object.hasOwn(json, field)).map(({ member, field }) => ({
     pointer: pointerTo('', member),
@@ -190,8 +190,8 @@ function slips(json: JsonObject, reader: Reader): Issue[] {
   }));
 }
 
-/** What a request that changes or deletes something means by a member it does not have is not for us to guess. */
-function strayMembers(json: JsonObject, reader: Reader): Issue[] {
+/** Unknown members of a request that changes or deletes something are refused, because their meaning is unknown. */
+function unknownMembers(json: JsonObject, reader: Reader): Issue[] {
   const stray = Object.keys(json).filter((key) => !reader.fields.has(key) && !ALSO_ALLOWED.has(key));
   if (stray.length === 0) return [];
   const meant = new Map(slipsAmong(json, reader, () => true).map(({ member, field }) => [member, field]));
@@ -207,13 +207,13 @@ function strayMembers(json: JsonObject, reader: Reader): Issue[] {
   });
 }
 
-/** A member that is none of its type's, and the field it is probably meant for. */
+/** An unknown member, and the field that is probably meant. */
 export interface Slip {
   readonly member: string;
   readonly field: string;
 }
 
-/** The slips in a message as it was read: what was missing has its default by now. */
+/** The misspelled members of a message, whose missing fields have defaults by now. */
 export function slipsIn(message: WireMessage): readonly Slip[] {
   const reader = readers.get(message.type);
   if (reader === undefined) return [];
@@ -224,20 +224,20 @@ export function slipsIn(message: WireMessage): readonly Slip[] {
 function slipsAmong(json: JsonObject, { fields }: Reader, isMissing: (field: string) => boolean): Slip[] {
   const missing = [...fields].filter((field) => isMissing(field) && !STAMP_NAMES.has(field));
   const unknown = Object.keys(json).filter((key) => !fields.has(key) && !STAMP_NAMES.has(key));
-  // Nobody slips a hundred times, and comparing is slow.
+  // Comparing is slow, so the number of checked members is bounded.
   return unknown.slice(0, MOST_SLIPS).flatMap((member) => {
     const field = nearest(member, missing) ?? fieldWith(member, missing);
     return field === undefined ? [] : { member, field };
   });
 }
 
-/** Other protocols say `tool`, or `name`, where this one says `tool_name`. */
+/** Other protocols use `tool` or `name` for `tool_name`. */
 function fieldWith(word: string, fields: readonly string[]): string | undefined {
   const found = fields.filter((field) => field.split('_').includes(word.toLowerCase()));
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Another minor version is ours; lenient reading also takes values outside closed sets and what nobody stamped. */
+/** Other minor versions are accepted; lenient reading also accepts values outside closed sets and missing stamps. */
 function isTolerated({ code, pointer }: Issue, lenient: boolean): boolean {
   if (code === 'coerced') return true;
   return lenient && (code === 'enum' || (code === 'required' && pointer === '/a2e'));
@@ -247,7 +247,7 @@ const NONE: readonly Issue[] = [];
 const MOST_SLIPS = 16;
 const MOST_MEMBERS = 25_000;
 const STAMP_NAMES: ReadonlySet<string> = new Set(STAMPS);
-/** What an envelope says of every request, whatever its type. */
+/** The envelope fields of every request. */
 const ALSO_ALLOWED: ReadonlySet<string> = new Set([...STAMPS, 'session_id', 'correlation_id', 'streaming']);
 const ID_AT_START =
   /^\s{0,9}\{(?:\s{0,9}"(?:a2e|version|skills|scp|type|ts)"\s{0,9}:\s{0,9}(?:"[^"\\]{0,256}"|[-+.\deE]{1,32})\s{0,9},){0,6}\s{0,9}"id"\s{0,9}:\s{0,9}"([^"\\]{1,512})"/;

@@ -44,7 +44,7 @@ test('a complete message is not copied', () => {
   expect(completeMessage('tool/list/resp', first as JsonObject)).toBe(first);
 });
 
-test('what all messages share cannot be changed by one of them', () => {
+test('a message cannot change the shared defaults', () => {
   const { filter_tags } = filled('tool/list/req', {});
   expect(() => (filter_tags as string[]).push('x')).toThrow(TypeError);
   expect(filled('tool/list/req', {})).toMatchObject({ filter_tags: [] });

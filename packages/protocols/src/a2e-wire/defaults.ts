@@ -3,23 +3,23 @@ import type { JsonSchema } from '../schema.ts';
 import { WIRE_VERSION } from './message.ts';
 import { type KnownType, lookup, type WireMessage } from './type-map.ts';
 
-/** The message with both stamps and every default of its type. What it says itself stays. */
+/** The message with both stamps and every default of its type; its own values stay. */
 export function completeMessage(type: string, json: JsonObject): WireMessage {
   return (messageFiller(type) ?? addStamps)(json) as WireMessage;
 }
 
-/** The fields of a type's own, with every default; without `req_id` where that is written by itself. */
+/** The fields of a type's own, with every default; without `req_id` if that is written separately. */
 export function completeFields(type: string, fields: JsonObject, { isAnswer }: { isAnswer: boolean }): JsonObject {
   return (isAnswer ? answerFiller : fieldFiller)(type)?.(fields) ?? fields;
 }
 
-/** Puts defaults where a checked value left something out; gives back the value itself when it left out nothing. */
+/** Fills missing members with defaults; returns the value itself if none is missing. */
 type Fill = (value: JsonObject) => JsonObject;
 
 /**
- * Works the defaults of a schema out once. A copy is made only where one is needed: most messages are complete. The
- * template it starts from also has a place for every field that must come: overwriting a place is cheap, making one
- * is not.
+ * Computes the defaults of a schema once. A copy is made only if a member is missing. The
+ * template of the copy also has every required
+ * field.
  */
 function fillerOf(schema: JsonSchema, base: JsonObject = {}): Fill | undefined {
   const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonSchema>; required?: string[] };
@@ -81,7 +81,7 @@ const messageFiller = fillersBy(({ type, schema }) => fillerOf(schema, { ...STAM
 const fieldFiller = fillersBy(({ schema }) => fillerOf(schema));
 const answerFiller = fillersBy(({ schema }) => fillerOf(without('req_id', schema)));
 
-/** The filler of a type we know, built on first use: a session uses few of them. */
+/** The function that fills the defaults of a known type, built on first use. */
 function fillersBy(make: (row: KnownType) => Fill | undefined): (type: string) => Fill | undefined {
   const made = new Map<string, Fill | undefined>();
   return (type) => {

@@ -6,7 +6,7 @@ import { KNOWN_TYPES } from './type-map.ts';
 
 describeDialect(a2eWireDialect);
 
-describe('what it recognizes', () => {
+describe('recognition', () => {
   const ours = { type: 'ping', id: 'p', ts: 1 };
 
   test.each([

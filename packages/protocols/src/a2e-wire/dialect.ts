@@ -9,7 +9,7 @@ import { wireFromResponse } from './from-response.ts';
 import { STAMPS, TYPE_PATTERN, WireBaseMessage } from './message.ts';
 import { isAgentRequest, isMessage, lookup, type WireMessage } from './type-map.ts';
 
-/** A2E wire: an agent and the environment it acts in, one JSON object a line. */
+/** A2E wire: an agent and its environment, one JSON object per line. */
 export const a2eWireDialect: Dialect<WireMessage> = {
   name: 'a2e-wire',
   recognizes,
@@ -57,12 +57,12 @@ function envelopeOf(message: WireMessage, given: Partial<E2AEnvelope>, details: 
   });
 }
 
-/** Everything a message says beyond being a message. */
+/** The fields of a message without its base fields. */
 function ownFields(message: WireMessage): JsonObject {
   return Object.fromEntries(Object.entries(message as JsonObject).filter(([name]) => !BASE_FIELDS.has(name)));
 }
 
-/** Empty is how this protocol says that there is none. */
+/** In this protocol an empty string means none. */
 function textOrNull(value: Json | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }

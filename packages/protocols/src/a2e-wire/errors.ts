@@ -1,32 +1,32 @@
-/** What a code of an `error` message means, and whether the same request may succeed when sent again. */
+/** The meaning of an error code, and whether a retry may succeed. */
 export interface WireError {
   readonly retryable: boolean;
   readonly meaning: string;
 }
 
 /**
- * Every code of the protocol and its capabilities. The set is open: a peer's own code is read like any other.
+ * Every code of the protocol and its capabilities. The set is open: other codes are accepted.
  * Clients that retry wait 1, 2, 4 … seconds.
  */
 // biome-ignore format: one row a code
 export const WIRE_ERRORS = {
   // Reading a message.
   parse_error: { retryable: false, meaning: 'The line is not a JSON object.' },
-  invalid_message: { retryable: false, meaning: 'The message has no place here: bad base fields, too long, sent by the wrong side or at the wrong time.' },
-  schema_violation: { retryable: false, meaning: 'The type is known and its fields are not as they should be.' },
-  version_mismatch: { retryable: false, meaning: 'The message is stamped with another major version.' },
-  unknown_type: { retryable: false, meaning: 'Nothing here handles messages of this type; an older peer answers so, and the client falls back.' },
+  invalid_message: { retryable: false, meaning: 'Invalid message: invalid base fields, too long, or sent by the wrong side or at the wrong time.' },
+  schema_violation: { retryable: false, meaning: 'The type is known, but its fields are invalid.' },
+  version_mismatch: { retryable: false, meaning: 'The message has an unsupported major version.' },
+  unknown_type: { retryable: false, meaning: 'Messages of this type are not supported.' },
   unauthorized: { retryable: false, meaning: 'No handshake yet, or the caller may not do this.' },
   capability_missing: { retryable: false, meaning: 'The handshake did not grant the capability this type belongs to.' },
   // Running what it asks for.
   not_found: { retryable: false, meaning: 'The tool, skill or other resource was not found.' },
-  busy: { retryable: true, meaning: 'As much is running and waiting as this connection allows, or it is closing, or there are too many connections.' },
+  busy: { retryable: true, meaning: 'Too many requests on this connection, too many connections, or the connection is closing.' },
   rate_limited: { retryable: true, meaning: 'Rate limit exceeded.' },
   timeout: { retryable: true, meaning: 'It did not finish in time.' },
   runtime_error: { retryable: true, meaning: 'It failed while running.' },
   internal_error: { retryable: true, meaning: 'The host failed.' },
-  out_of_memory: { retryable: true, meaning: 'It needed more memory than it may have.' },
-  sandbox_crash: { retryable: true, meaning: 'What it ran in went down.' },
+  out_of_memory: { retryable: true, meaning: 'Memory limit exceeded.' },
+  sandbox_crash: { retryable: true, meaning: 'Its runtime stopped.' },
   // tool
   unknown_tool: { retryable: false, meaning: 'Unknown tool.' },
   tool_denied: { retryable: false, meaning: 'The caller may not use this tool.' },
@@ -45,7 +45,7 @@ export const WIRE_ERRORS = {
   // proc
   unknown_proc: { retryable: false, meaning: 'No process has this id.' },
   proc_dead: { retryable: false, meaning: 'The process has ended.' },
-  proc_limit: { retryable: false, meaning: 'The session has as many processes as it may have.' },
+  proc_limit: { retryable: false, meaning: 'The session has reached its limit of processes.' },
   // memory
   memory_full: { retryable: false, meaning: 'The memory is full.' },
   memory_not_found: { retryable: false, meaning: 'Memory not found.' },
@@ -55,8 +55,8 @@ export const WIRE_ERRORS = {
   mcp_tool_not_found: { retryable: false, meaning: 'The MCP server has no such tool.' },
   mcp_resource_not_found: { retryable: false, meaning: 'The MCP server has no such resource.' },
   mcp_prompt_not_found: { retryable: false, meaning: 'The MCP server has no such prompt.' },
-  mcp_transport_error: { retryable: true, meaning: 'The connection to the MCP server broke.' },
-  mcp_protocol_error: { retryable: false, meaning: 'The MCP server does not keep to its protocol.' },
+  mcp_transport_error: { retryable: true, meaning: 'The connection to the MCP server was lost.' },
+  mcp_protocol_error: { retryable: false, meaning: 'The MCP server violates its protocol.' },
   mcp_sampling_refused: { retryable: false, meaning: 'The agent does not run its model for this server.' },
   mcp_capability_missing: { retryable: false, meaning: 'The MCP server cannot do this.' },
 } as const satisfies Record<string, WireError>;

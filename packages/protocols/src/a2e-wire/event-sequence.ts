@@ -10,9 +10,9 @@ export class EventSequence {
     return sequence;
   }
 
-  /** The request has ended: its id may be used again. */
+  /** Called when the request has ended; its id may be used again. */
   forget(reqId: string): void {
-    // Most requests tell nothing while they run.
+    // Most requests have no events.
     if (this.#next.size > 0) this.#next.delete(reqId);
   }
 }

@@ -19,7 +19,7 @@ export function failureMessage(cause: Failure, request: E2AEnvelope | undefined,
   return withFields('error', fields, stamp);
 }
 
-/** The details that are plain JSON; nothing else may leave in a message. */
+/** The details that are plain JSON. */
 function detailOf({ details }: Failure): JsonObject {
   const plain: [string, Json][] = [];
   for (const [name, value] of Object.entries(details)) {

@@ -8,8 +8,8 @@ import { type KnownType, lookup } from './type-map.ts';
 
 /**
  * The fields of a known type as members of a JSON object, each with a comma before it; with every default, and without `req_id`
- * where that is written by itself. `undefined` when they are not just what the type has: `completeFields` and `JSON.stringify`
- * take whatever there is, but ask of each member what its type has answered already, and look at each character by itself.
+ * where that is written by itself. `undefined` if they are not exactly the fields of the type; then use `completeFields` and
+ * `JSON.stringify`.
  */
 export function fieldsText(type: string, fields: JsonObject, { isAnswer }: { isAnswer: boolean }): string | undefined {
   const known = isAnswer ? answerWriters : fieldWriters;
@@ -23,7 +23,7 @@ export function fieldsText(type: string, fields: JsonObject, { isAnswer }: { isA
   return write(fields, VALUES);
 }
 
-/** The one that was made of the schema beforehand, or one that looks into the schema for each message. */
+/** The generated writer of the schema, or a generic one. */
 function writerOf({ validator, role, schema }: KnownType, isAnswer: boolean): FieldsWriter {
   const made = Object.hasOwn(OFTEN, validator) ? OFTEN[validator] : undefined;
   if (made !== undefined && isAnswer === (role === 'answer')) return made.write;
@@ -40,12 +40,12 @@ interface Member {
   readonly name: string;
   readonly head: string;
   readonly write: Write;
-  /** Its text when it is left out; `undefined` when nothing is written then, or it must not be. */
+  /** The text for a missing field; `undefined` if nothing is written or the field is required. */
   readonly fallback: string | undefined;
   readonly isRequired: boolean;
 }
 
-/** `undefined` for a schema with lists in it whose items have defaults, and for one with the names of a message's head. */
+/** `undefined` for schemas with lists whose items have defaults, and for schemas with names of the message head. */
 function membersOf(schema: JsonSchema, without = ''): readonly Member[] | undefined {
   const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonSchema>; required?: string[] };
   const members: Member[] = [];
@@ -82,7 +82,7 @@ function membersText(value: JsonObject, members: readonly Member[]): string | un
   return found === 0 ? text : undefined;
 }
 
-/** Short work of what most values are; the rest is for `JSON.stringify`. */
+/** Simple values are written directly, others by `JSON.stringify`. */
 function valueText(value: Json): string | undefined {
   switch (typeof value) {
     case 'string':
@@ -100,7 +100,7 @@ function valueText(value: Json): string | undefined {
   }
 }
 
-/** An object with nothing but texts in it, as the arguments of a tool often are. */
+/** An object of strings, as tool arguments often are. */
 function textsText(value: JsonObject): string | undefined {
   let text = '';
   for (const name in value) {
@@ -115,7 +115,7 @@ function textsText(value: JsonObject): string | undefined {
   return text === '' ? '{}' : `${text}}`;
 }
 
-/** Nothing that is inherited counts, and nothing says by itself how it is written. */
+/** A plain object: no inherited members, no `toJSON`. */
 function isPlain(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { Static, Typed } from '../static.ts';
 
-// The words the message shapes of this dialect are written in. A field with a `default` may be left out by a sender;
-// reading fills it in and writing always sends it. The default stands in the schema and nowhere else.
+// Building blocks of the message shapes. A field with a `default` may be left out by a sender;
+// reading fills it in and writing always sends it. Defaults are only in the schema.
 
-/** An object with these members. Open: a peer may send more, and more is kept. */
+/** An object with these members. Open: further members are kept. */
 export function object<const Properties extends object, const Required extends readonly string[] = readonly []>(
   properties: Properties,
   required?: Required,
@@ -38,7 +38,7 @@ export function count<const Fallback extends number>(fallback: Fallback) {
   return { type: 'integer', minimum: 0, default: fallback } as const;
 }
 
-/** A length of time, in seconds; fractions are fine. */
+/** A duration in seconds, possibly with a fraction. */
 export function seconds<const Fallback extends number>(fallback: Fallback) {
   return { type: 'number', minimum: 0, default: fallback } as const;
 }
@@ -47,12 +47,12 @@ export function list<const Items extends object>(items: Items) {
   return { type: 'array', items, default: [] } as const;
 }
 
-/** The same field, with words that the published schema and the reference have too. */
+/** The same field with a description for the published schema and the reference. */
 export function described<const Schema extends object>(description: string, schema: Schema): Schema {
   return { ...schema, description };
 }
 
-/** A required name: an empty one names nothing. */
+/** A required name, not empty. */
 export const requiredName = { type: 'string', minLength: 1 } as const;
 export const string = { type: 'string' } as const;
 export const time = { type: 'number', minimum: 0 } as const;
@@ -62,16 +62,16 @@ export const textOrNull = { type: ['string', 'null'], default: null } as const;
 export const integerOrNull = { type: ['integer', 'null'], default: null } as const;
 export const numberOrNull = { type: ['number', 'null'], default: null } as const;
 
-/** Parts the protocol does not look into. */
+/** Parts that the protocol does not interpret. */
 export const anything = { default: null } as unknown as Defaulted<Json>;
 export const record = { type: 'object', default: {} } as unknown as Defaulted<JsonObject>;
 export const recordOrNull = { type: ['object', 'null'], default: null } as unknown as Defaulted<JsonObject | null>;
 export const records = { type: 'array', items: { type: 'object' }, default: [] } as unknown as Defaulted<JsonObject[]>;
 
-/** Every answer and event names the message it belongs to; empty when the peer did not say. */
+/** Every answer and event names the message it belongs to; empty if the peer left it out. */
 export const req_id = text('');
 
-/** What reading gives for a schema: `Static`, with every field that has a default present. */
+/** The type after reading: `Static`, with every field that has a default present. */
 export type Complete<Schema> =
   Schema extends Typed<infer Value>
     ? Value

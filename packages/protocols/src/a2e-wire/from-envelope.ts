@@ -11,7 +11,7 @@ import { withFields } from './new-message.ts';
 import { requestRowOf } from './request-row.ts';
 import type { WireMessage } from './type-map.ts';
 
-/** A request on this wire that says what the envelope says: a tool call, unless its method is a type of this wire. */
+/** The envelope as a request of this wire: a tool call, unless its method is a type of this wire. */
 export function wireFromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<WireMessage> {
   const { method } = envelope;
   if (method === null) {
@@ -23,7 +23,7 @@ export function wireFromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<W
   const id = envelope.request_id ?? '';
   const usable = isId(id);
   if (id !== '' && !usable) {
-    const message = `request_id is longer than the ${LONGEST_ID} characters an id has here; a new one takes its place`;
+    const message = `request_id is longer than ${LONGEST_ID} characters, the limit of this wire; a new id replaces it`;
     losses.push(lost('/request_id', message));
   }
   const now = new Date(parseTimestamp(envelope.timestamp ?? '') ?? stamp.now.getTime());
@@ -48,11 +48,11 @@ function fieldsOf(type: string, method: string, envelope: E2AEnvelope): JsonObje
     // A skill streams by default.
     return { ...shared, ...limit, ...more, streaming: is_stream, name: method, arguments: params };
   }
-  // A type without such a field keeps it as one more member.
+  // A type without such a field gets it as an additional member.
   return { ...shared, ...params };
 }
 
-/** What an envelope can say and a message of this wire cannot. */
+/** The envelope fields that a message of this wire cannot carry. */
 function lossesOf(envelope: E2AEnvelope): Issue[] {
   const losses: Issue[] = [];
   for (const field of NO_PLACE) {
@@ -60,7 +60,7 @@ function lossesOf(envelope: E2AEnvelope): Issue[] {
     losses.push(lost(`/${field}`, `${field} has no place in an A2E wire request`));
   }
   if (envelope.identity_origin !== 'agent') {
-    const message = `identity_origin ${envelope.identity_origin} becomes agent: on this wire agents ask`;
+    const message = `identity_origin ${envelope.identity_origin} becomes agent: requests on this wire come from agents`;
     losses.push(lost('/identity_origin', message));
   }
   return losses;

@@ -10,7 +10,7 @@ import { requestRowOf } from './request-row.ts';
 import { stableId } from './stable-id.ts';
 import { type KnownType, lookup, type WireMessage } from './type-map.ts';
 
-/** One frame of an answer as this wire tells it: an event, the response, or an error. */
+/** One frame of an answer as an event, a response or an error. */
 export function wireFromResponse(response: E2AResponse, request: E2AEnvelope): readonly WireMessage[] {
   const frame: Frame = {
     response,
@@ -21,7 +21,7 @@ export function wireFromResponse(response: E2AResponse, request: E2AEnvelope): r
   };
   if (response.status === 'failed' || response.response_kind === 'e2a.error') return [errorOf(frame)];
   if (response.is_final) return [answerOf(frame)];
-  // The reference server's keepalive: it says nothing, and this wire has pings of its own.
+  // A keepalive of the reference server: this wire has its own pings.
   return response.sequence < 0 ? [] : [eventOf(frame)];
 }
 
@@ -35,7 +35,7 @@ interface Frame {
 
 /**
  * Reasoning is a log line, and every other chunk a status with the delta beside the message: an artifact would carry text as
- * base64, which nobody can read.
+ * base64, which people cannot read.
  */
 function eventOf({ response, row, reqId, stamp }: Frame): WireMessage {
   const { delta_kind = 'custom', delta = null } = response.body;
@@ -55,7 +55,7 @@ function answerOf({ response, request, row, reqId, stamp }: Frame): WireMessage 
   const answer = withFields(type, { ...fields, req_id: reqId }, stamp);
   const outcome = decodeWire(answer as JsonObject, stamp.now);
   if (outcome.ok) return answer;
-  const message = `the result is not one that ${type} can tell`;
+  const message = `the result cannot be sent as ${type}`;
   return newError({ code: 'internal_error', reqId, message, issues: outcome.issues, about: row.type }, stamp);
 }
 
@@ -65,7 +65,7 @@ interface ResultContext {
   readonly at: Date;
 }
 
-/** Types whose answer wraps the result; of any other the result's members are the answer's fields. */
+/** Types whose answer wraps the result; for others, the members of the result are the fields of the answer. */
 const RESULTS: Readonly<Record<string, (result: Json, context: ResultContext) => JsonObject>> = {
   'tool/call/req': (result, { request, at }) => ({
     data: { success: true, tool_name: request.method ?? '', data: result },
@@ -80,7 +80,7 @@ const RESULTS: Readonly<Record<string, (result: Json, context: ResultContext) =>
     isObject(result) && Object.hasOwn(result, 'success') ? result : { success: true, final_output: result },
 };
 
-/** The members of the result. It is complete and did not fail, so a flag that says so is set unless it was given. */
+/** The members of the result. A success flag defaults to true. */
 function fieldsOf(result: Json, { answer }: ResultContext): JsonObject {
   const properties = (answer?.schema['properties'] ?? {}) as JsonObject;
   const flags = ['ok', 'success'].filter((flag) => Object.hasOwn(properties, flag)).map((flag) => [flag, true]);
@@ -118,8 +118,8 @@ const FALLBACKS: Readonly<Record<string, WireErrorCode>> = {
   'chain/req': 'chain_error',
 };
 
-// Where several of our failures share an E2A code, the first names the wire code, but a method nobody answers is,
-// on this wire, a tool that is not there.
+// Where several of our failures share an E2A code, the first decides the wire code, but an unknown method is,
+// on this wire, an unknown tool.
 const rows = [FAILURES.unknown_method, ...Object.values(FAILURES)].reverse();
 const WIRE_CODES: ReadonlyMap<string, WireErrorCode> = new Map(rows.map(({ e2a, wire }) => [e2a, wire]));
 const RETRYABLE: ReadonlyMap<string, boolean> = new Map(rows.map(({ e2a, retryable }) => [e2a, retryable]));

@@ -1,26 +1,26 @@
 import type { AcceptedCapability, RejectionReason } from './message.ts';
 
-/** What a host decides about a connection, handed to its session as data and one function. */
+/** The policy of a host for a connection: data and one function. */
 export interface HostPolicy<Principal> {
-  /** Who a handshake's token stands for. A blank token is for the policy to judge like any other. */
+  /** Returns the principal of a handshake's token, which may be blank. */
   readonly accept: (token: string, agentId: string) => Acceptance<Principal>;
-  /** What the host can do; an agent gets those it asks for. */
+  /** The capabilities of the host; an agent gets those it asks for. */
   readonly capabilities: readonly AcceptedCapability[];
   /** Requests that run at the same time. */
   readonly maxParallel: number;
-  /** Requests that may wait for a place. Default: 64. More are refused as `busy`. */
+  /** Requests that may wait for a slot. Default: 64. More are refused as `busy`. */
   readonly maxQueued?: number;
-  /** Since when the host is up. */
+  /** The start time of the host. */
   readonly startedAt: Date;
   /** Whether messages of unknown types are delivered too, instead of refused. */
   readonly catchAll?: boolean;
-  /** What a handshake grants that by. Default: everybody has it. */
+  /** The capability that grants it. Default: every caller has it. */
   readonly catchAllCapability?: string | undefined;
   /** Types that only this host has, and the capability each belongs to. */
   readonly ownTypes?: ReadonlyMap<string, string>;
   /** How long a connection may stay without a handshake. Default: 10. */
   readonly handshakeSeconds?: number;
-  /** The longest a shutdown may take, whatever the agent asks. Default: 300. */
+  /** The longest shutdown, even if the agent asks for more. Default: 300. */
   readonly maxDrainSeconds?: number;
 }
 
@@ -30,7 +30,7 @@ export type Acceptance<Principal> =
   | { readonly ok: false; readonly reason: Extract<RejectionReason, 'auth_failed' | 'server_error'> | 'busy' };
 
 /**
- * The capabilities an agent gets: those of its list that the host has, or all when it names none. `undefined` when it
+ * The granted capabilities: those of its list that the host has, or all if it names none. `undefined` if it
  * named some and the host has none of them.
  */
 export function grant(
@@ -44,5 +44,5 @@ export function grant(
   return granted.length > 0 ? granted : undefined;
 }
 
-/** What clients of the older SCP announce. They name abilities of the agent, not parts of a host. */
+/** Capability names of the older SCP. They name abilities of the agent, not parts of a host. */
 const SCP_FEATURES: ReadonlySet<string> = new Set(['streaming', 'artifacts']);

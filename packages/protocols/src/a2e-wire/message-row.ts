@@ -17,7 +17,7 @@ export interface MessageRow {
   readonly answer?: string;
   /** Of a request: the type of the events sent while it runs. */
   readonly events?: string;
-  /** Of an event: `data` has the form its `kind` says. */
+  /** Of an event: `kind` decides the form of `data`. */
   readonly typedData?: boolean;
   /** Rules that a schema cannot express, checked only on messages that fit the schema. */
   readonly check?: (message: JsonObject) => readonly Issue[];
@@ -25,9 +25,9 @@ export interface MessageRow {
   readonly changes?: boolean;
 }
 
-/** A group of message types that comes and goes together. */
+/** A group of message types that are available together. */
 export interface Namespace {
-  /** The capability a handshake grants it by; undefined for what every connection has. */
+  /** The capability that grants it; undefined if every connection has it. */
   readonly capability: string | undefined;
   readonly types: Readonly<Record<string, MessageRow>>;
   /** Other spellings in use → ours. */

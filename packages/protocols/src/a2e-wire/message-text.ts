@@ -6,18 +6,18 @@ import { fieldsText } from './fields-text.ts';
 import { WIRE_VERSION } from './message.ts';
 import { secondsOf, withFields } from './new-message.ts';
 
-/** A message that is sent as soon as it is made. */
+/** A message that is sent directly after it is created. */
 export interface TextGiven {
   readonly type: string;
   /** The fields of its type. */
   readonly fields: JsonObject;
-  /** The id of what it answers; of a type that answers nothing there is none. */
+  /** The id that it answers; undefined for types that are not answers. */
   readonly reqId?: string;
 }
 
 /**
- * What `withFields` makes, as one line of JSON. The head is the same for every message of a type, so it is written once; the
- * message itself is never put together.
+ * The result of `withFields` as one line of JSON, written without building the message.
+ * The head is the same for every message of a type and is computed once.
  */
 export function messageText({ type, fields, reqId }: TextGiven, stamp: Stamp): string {
   const isAnswer = reqId !== undefined;
@@ -34,13 +34,13 @@ export function messageText({ type, fields, reqId }: TextGiven, stamp: Stamp): s
   return `${headOf(type)}${quotedText(stamp.id)},"ts":${secondsOf(stamp)}${about}${rest}}`;
 }
 
-/** Fields that would stand in the text twice. */
+/** Fields that would appear twice in the text. */
 function hasHeadNames({ a2e, version, type, id, ts, req_id }: JsonObject): boolean {
   if (a2e !== undefined || version !== undefined || type !== undefined) return true;
   return id !== undefined || ts !== undefined || req_id !== undefined;
 }
 
-/** Up to where its id stands. */
+/** The text up to its id. */
 function headOf(type: string): string {
   const known = heads.get(type);
   if (known !== undefined) return known;
@@ -50,5 +50,5 @@ function headOf(type: string): string {
 }
 
 const heads = new Map<string, string>();
-/** A type may be anybody's invention. */
+/** Plugins may define other types. */
 const MOST_HEADS = 1_000;

@@ -2,18 +2,18 @@ import type { Complete } from './fields.ts';
 import { choice, count, flag, list, number, object, record, req_id, seconds, string, strings, text } from './fields.ts';
 import { answer, event, type Namespace, notice, request } from './message-row.ts';
 
-/** The version we speak and write, under both names that are in use for it. */
+/** The version that is written, under both names in use. */
 export const WIRE_VERSION = '1.0';
 
 /**
- * Names a peer may put its version under. The page says `a2e`, the reference implementation sends `version`, and its
+ * Field names for the version. The page says `a2e`, the reference implementation sends `version`, and its
  * predecessor SCP, of which A2E is a superset, `skills` or `scp`.
  */
 export const STAMPS = ['a2e', 'version', 'skills', 'scp'] as const;
 
 export const LONGEST_ID = 256;
 
-/** The end of the year 9999, in seconds. Milliseconds land far beyond it. */
+/** The end of the year 9999, in seconds. Milliseconds are far larger. */
 export const LATEST_TS = 253402300799;
 
 /** Counted in characters, as the schema does. */
@@ -31,7 +31,7 @@ export const WireBaseMessage = {
       a2e: string,
       version: string,
       type: { type: 'string', pattern: TYPE_PATTERN },
-      // The page says UUID hex; peers send short names too, so an id is any text that is not empty.
+      // The page says UUID hex; peers also send short names, so an id is any non-empty text.
       id: { type: 'string', minLength: 1, maxLength: LONGEST_ID },
       ts: { $ref: '#/definitions/epochSeconds' },
     },
@@ -60,7 +60,7 @@ export const CAPABILITIES = [
   'test',
 ] as const;
 
-/** Why a handshake is turned down. */
+/** Why a handshake is rejected. */
 export const REJECTION_REASONS = ['auth_failed', 'version_mismatch', 'no_caps', 'server_error'] as const;
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
@@ -82,7 +82,7 @@ export type EventKind = (typeof EVENT_KINDS)[number];
 export const EVENT_FIELDS = { kind: choice(EVENT_KINDS, 'status'), req_id, data: record, seq: count(0) } as const;
 export const InvokeEvent = object(EVENT_FIELDS);
 
-/** What an event carries, by kind. More members are kept. */
+/** The data of an event, by kind. Further members are kept. */
 export const EVENT_DATA = {
   progress: object({ pct: { type: 'number', minimum: 0, maximum: 100 }, message: string }, ['pct']),
   artifact: object(
@@ -95,20 +95,20 @@ export const EVENT_DATA = {
     ['chunk'],
   ),
   log: object({ level: { type: 'string', minLength: 1 }, message: string }, ['message']),
-  // The default `data` is empty, so a status need not say anything.
+  // The default `data` is empty, so all members of a status are optional.
   status: object({ message: string }),
 } as const satisfies Record<EventKind, object>;
 
 export const Ping = object({});
 export const Pong = object({ req_id, uptime_seconds: number(0) });
 
-/** Seconds the host may take to finish what is running. */
+/** Seconds in which the host may finish running requests. */
 export const Shutdown = object({ timeout: seconds(10) });
 
 export const WireErrorMessage = object(
   {
     req_id,
-    // An open set: `errors.ts` lists the ones we know.
+    // An open set: `errors.ts` lists the known codes.
     code: { type: 'string', minLength: 1 },
     message: text(''),
     detail: record,

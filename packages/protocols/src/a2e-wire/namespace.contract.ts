@@ -32,5 +32,5 @@ export function describeNamespace(namespace: Namespace, rows: readonly Least[]):
 }
 
 const NOW = new Date(0);
-/** Fields that may hold any JSON. */
+/** Fields that may contain any JSON. */
 const ANYTHING: ReadonlySet<string> = new Set(['output', 'final_output', 'render', 'reward', 'new_score']);

@@ -6,7 +6,7 @@ import { isWireErrorCode, WIRE_ERRORS, type WireErrorCode } from './errors.ts';
 import { LATEST_TS, WIRE_VERSION } from './message.ts';
 import { type FieldsOf, lookup, type MessageOf, type WireMessage, type WireType } from './type-map.ts';
 
-/** A message of ours: stamped, with an id and the time, and every field its type has. */
+/** A new message with stamps, an id, the time and every field of its type. */
 export function newMessage<const Type extends WireType>(
   type: Type,
   fields: FieldsOf<Type>,
@@ -15,26 +15,26 @@ export function newMessage<const Type extends WireType>(
   return withFields(type, fields as unknown as JsonObject, stamp) as unknown as MessageOf<Type> & WireMessage;
 }
 
-/** The same for a type known only when running. */
+/** The same for a type known only at run time. */
 export function withFields(type: string, fields: JsonObject, stamp: Stamp): WireMessage {
   const base = { a2e: WIRE_VERSION, version: WIRE_VERSION, type, id: stamp.id, ts: secondsOf(stamp) } as const;
   return completeMessage(type, { ...fields, ...base });
 }
 
-/** A clock that is wrong does not make a message wrong. */
+/** A wrong clock must not make the message invalid. */
 export function secondsOf({ now }: Stamp): number {
   return Math.min(Math.max(now.getTime() / 1000, 0), LATEST_TS);
 }
 
 export interface ErrorGiven {
-  /** A code of the protocol, or one of a plugin's own. */
+  /** A code of the protocol or of a plugin. */
   readonly code: WireErrorCode | (string & {});
   /** The id of the request it answers; empty if that is unknown, or if the request continues. */
   readonly reqId: string;
   readonly message: string;
   readonly issues?: readonly Issue[];
   readonly detail?: JsonObject;
-  /** The type of what it answers. */
+  /** The type that it answers. */
   readonly about?: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export function capabilityOf(type: string | undefined): string {
   return (type === undefined ? undefined : lookup(type)?.capability) ?? '';
 }
 
-/** Issues as data for a peer. The first ones: an answer must not be larger than what it answers. */
+/** Issues as data for a peer. Only the first ones, so that an answer is not larger than the request. */
 export function issueDetails(issues: readonly Issue[]): JsonObject[] {
   return issues.slice(0, MOST_ISSUES).map(({ pointer, code, message, suggestion }) => ({
     pointer,

@@ -1,24 +1,24 @@
 import { InFlight } from '../in-flight.ts';
 import { lookup, type WireMessage } from './type-map.ts';
 
-/** Where an arriving message goes. */
+/** The classification of an arriving message. */
 export type MessageRoute<Waiter = undefined> =
-  /** It ends the call: its answer, or an `error`. */
+  /** The answer of a call, or its `error`. */
   | { readonly to: 'call'; readonly reqId: string; readonly waiter: Waiter | undefined }
-  /** It tells how the call is going. */
+  /** An event of a running call. */
   | { readonly to: 'events'; readonly reqId: string; readonly waiter: Waiter | undefined }
   /** It belongs to no call: a push, by type. */
   | { readonly to: 'push'; readonly type: string }
   | { readonly to: 'nobody'; readonly why: 'duplicate' | 'unknown_request' };
 
 /**
- * The calls one side has made and not been answered yet. Says where each arriving message belongs (A2E wire, Message
- * Ordering: responses reference their request by `req_id`); who waits for it is kept beside it and is the caller's business.
+ * The calls of one side that are not answered yet. It assigns each arriving message to its call (A2E wire, Message
+ * Ordering: responses reference their request by `req_id`); the waiting code is stored with the call.
  */
 export class PendingCalls<Waiter = undefined> {
   readonly #calls = new InFlight<Call<Waiter>>();
 
-  /** A request goes out. It is given up at `deadline`, when there is one. */
+  /** Adds a request, which times out at `deadline` if there is one. */
   expect(id: string, deadline?: Date, waiter?: Waiter): void {
     this.#calls.add(id, { deadline, waiter, seen: undefined });
   }
@@ -27,12 +27,12 @@ export class PendingCalls<Waiter = undefined> {
     return this.#calls.size;
   }
 
-  /** Who waits for this one. */
+  /** The waiting code of this call. */
   waiter(id: string): Waiter | undefined {
     return this.#calls.get(id)?.waiter;
   }
 
-  /** Those pending now and who waits for them, oldest first. */
+  /** The pending calls with their waiting code, oldest first. */
   entries(): [string, Waiter | undefined][] {
     return this.#calls.entries().map(([id, { waiter }]) => [id, waiter]);
   }
@@ -51,25 +51,25 @@ export class PendingCalls<Waiter = undefined> {
     return { to: 'call', reqId, waiter };
   }
 
-  /** The calls whose time is up, which are pending still. */
+  /** The calls that timed out; they stay pending. */
   due(now: Date): readonly string[] {
     const due = this.#calls.entries().filter(([, { deadline }]) => deadline !== undefined && deadline <= now);
     return due.map(([id]) => id);
   }
 
-  /** The calls whose time is up; they are pending no more. */
+  /** Removes and returns the calls that timed out. */
   expire(now: Date): readonly string[] {
     const expired = this.due(now);
     for (const id of expired) this.#calls.remove(id);
     return expired;
   }
 
-  /** Nobody waits for this one any more; who did until now. */
+  /** Removes a call and returns its waiting code. */
   forget(id: string): Waiter | undefined {
     return this.#calls.remove(id)?.waiter;
   }
 
-  /** The connection is gone: nothing will be answered any more. */
+  /** The connection is closed: no call will be answered. */
   abandon(): readonly string[] {
     const ids = this.#calls.entries().map(([id]) => id);
     this.#calls.clear();
@@ -85,8 +85,8 @@ interface Call<Waiter> {
 }
 
 /**
- * An event is the same one again when its id is. Not by `seq`: hosts are about that always send 0, and a gap means
- * nothing.
+ * Repeated events are recognized by their id, not by `seq`: some hosts always send 0, and a gap has no
+ * meaning.
  */
 function isRepeated(call: Call<unknown>, { id }: WireMessage): boolean {
   if (id === undefined) return false;

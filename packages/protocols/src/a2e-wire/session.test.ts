@@ -35,7 +35,7 @@ describe('the handshake', () => {
     ['server_error', { auth_token: 'broken' }],
     ['no_caps', { auth_token: 'key', agent_caps: ['proc'] }],
     ['version_mismatch', { auth_token: 'key', a2e: '2.0' }],
-  ])('is turned down with %s, and the connection closed', (reason, fields) => {
+  ])('is rejected with %s, and the connection is closed', (reason, fields) => {
     const session = newSession();
     const { send } = session.receive(message('handshake/req', { id: 'h', ...fields }), NOW);
     expect(send).toMatchObject([{ type: 'handshake/resp', req_id: 'h', ok: false, reason, accepted_caps: [] }]);
@@ -334,7 +334,7 @@ describe('closing', () => {
     expect(session.state).toBe('closed');
   });
 
-  test('what is running and waiting may finish, and nothing new starts', () => {
+  test('running and waiting requests may finish, and no new ones start', () => {
     const session = ready();
     for (const id of ['a', 'b', 'c']) session.receive(call(id), NOW);
     session.receive(shutdown, NOW);
@@ -349,7 +349,7 @@ describe('closing', () => {
     expect(session.state).toBe('closed');
   });
 
-  test('what is not finished in time is answered with timeout and stopped', () => {
+  test('unfinished requests are answered with timeout and stopped', () => {
     const session = ready();
     for (const id of ['a', 'b', 'c']) session.receive(call(id), NOW);
     session.receive(shutdown, NOW);
@@ -364,7 +364,7 @@ describe('closing', () => {
     expect(session.state).toBe('closed');
   });
 
-  test('an agent cannot make it take for ever, nor longer with a second shutdown', () => {
+  test('an agent cannot make it take forever, nor longer with a second shutdown', () => {
     const session = ready({ maxDrainSeconds: 20 });
     session.receive(call('a'), NOW);
     session.receive(message('shutdown', { timeout: 1e9 }), NOW);
@@ -459,7 +459,7 @@ describe('whatever happens', () => {
         account(closed, session.disconnected());
       }
     }
-    // Let everything that is still owed come to its end.
+    // Let everything that is still owed end.
     for (let id = running.shift(); id !== undefined; id = running.shift())
       account(session.state === 'closed', session.finished(id));
     return { sent, verdicts, mostAtOnce, lost, session };

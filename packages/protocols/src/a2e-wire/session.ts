@@ -13,13 +13,13 @@ import { nearestType } from './nearest-type.ts';
 import { capabilityOf, type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
 import { aliasOf, isMessage, lookup, type MessageOf, maySend, type WireMessage } from './type-map.ts';
 
-/** What is to be done about something that happened on the connection. */
+/** The actions after an event on the connection. */
 export interface Reaction {
   /** To the agent, in this order. */
   readonly send: readonly WireMessage[];
-  /** Requests to start, in this order. Each is owed one answer and then `finished`. */
+  /** Requests to start, in this order. Each needs one answer and then `finished`. */
   readonly deliver: readonly WireMessage[];
-  /** What the agent says to requests of the host's own, and its errors. */
+  /** The agent's answers to requests of the host, and its errors. */
   readonly answers: readonly WireMessage[];
   /** The ids of running requests to stop. */
   readonly cancel: readonly string[];
@@ -28,7 +28,7 @@ export interface Reaction {
 }
 
 /**
- * The host's side of one connection: takes what arrives, says what to send, to start and to stop. It has no clock and
+ * The host's side of one connection: given the received messages, it decides what to send, start and stop. It has no clock and
  * no timer; call `tick` at `deadline`, and close the transport once `state` is `closed`.
  *
  *                 handshake/req accepted             shutdown, drain()
@@ -66,7 +66,7 @@ export class HostSession<Principal> {
     return this.#state;
   }
 
-  /** Who the handshake proved to be calling. */
+  /** The authenticated caller. */
   get principal(): Principal | undefined {
     return this.#principal;
   }
@@ -97,7 +97,7 @@ export class HostSession<Principal> {
     return outcome.ok ? this.#dispatch(outcome.value, now) : this.#refuseInvalid(json, outcome.issues, now);
   }
 
-  /** A line that is no message at all: not JSON, not UTF-8, too long. `start` is how it began, as far as that is text. */
+  /** A line that is not a message: not JSON, not UTF-8, too long. `start` is its beginning, if that is text. */
   unreadable(cause: Failure, now: Date, start = ''): Reaction {
     if (this.#state === 'closed') return NOTHING;
     const error = failureMessage(cause, undefined, this.#stamp(now));
@@ -120,7 +120,7 @@ export class HostSession<Principal> {
     return withFields(type, fields, this.#stamp(now));
   }
 
-  /** The host wants to go: what is running may finish, nothing new starts. */
+  /** The host stops: running requests may finish, no new ones start. */
   drain(seconds: number, now: Date): Reaction {
     if (this.#state === 'closed') return NOTHING;
     const until = after(now, Math.min(seconds, this.#policy.maxDrainSeconds ?? DRAIN_SECONDS));
@@ -131,7 +131,7 @@ export class HostSession<Principal> {
     return NOTHING;
   }
 
-  /** Time has passed. What a closing connection still owes when its time is up, it answers with `timeout`. */
+  /** Handles the passing of time. At its deadline, a closing connection answers its open requests with `timeout`. */
   tick(now: Date): Reaction {
     if (this.#state === 'closed' || this.#deadline === undefined || now < this.#deadline) return NOTHING;
     const owed = [...this.#running.entries(), ...this.#waiting.entries()];
@@ -142,7 +142,7 @@ export class HostSession<Principal> {
     return { ...NOTHING, send, ...this.#close() };
   }
 
-  /** The transport is gone. */
+  /** The transport was closed. */
   disconnected(): Reaction {
     return this.#state === 'closed' ? NOTHING : { ...NOTHING, ...this.#close() };
   }
@@ -174,17 +174,17 @@ export class HostSession<Principal> {
     return sending(answer);
   }
 
-  /** The protocol has no reason for this to turn a handshake down with: the error says that it may be tried again. */
+  /** The protocol has no rejection reason for this; the error is retryable. */
   #crowded(request: MessageOf<'handshake/req'>, now: Date): Reaction {
-    const message = 'you have as many connections open as one caller may have';
+    const message = 'you have reached the limit of open connections for one caller';
     this.#close();
     return this.#refuse({ code: 'busy', reqId: request.id, message, about: request.type }, now);
   }
 
-  /** Before the handshake only a handshake is read: an unproven peer learns nothing and costs little. */
+  /** Before the handshake only a handshake is read. */
   #receiveFromStranger(json: Json, now: Date): Reaction {
     const type = isObject(json) ? json['type'] : undefined;
-    // An error is never answered with an error, or two peers would go on for ever.
+    // An error is never answered with an error, otherwise two peers could exchange errors endlessly.
     if (type === 'error') return NOTHING;
     if (type !== 'handshake/req') {
       const message = 'send a handshake/req first';
@@ -202,7 +202,7 @@ export class HostSession<Principal> {
     if (given === 'error') return NOTHING;
     const type = given === undefined ? undefined : (aliasOf(given) ?? given);
     const capability = type === undefined ? undefined : lookup(type)?.capability;
-    // Fields need not be repaired for what is not to be had. Before the handshake nothing is granted yet.
+    // A type that is not granted is refused before its fields are reported. Before the handshake nothing is granted.
     if (
       type !== undefined &&
       capability !== undefined &&
@@ -251,8 +251,8 @@ export class HostSession<Principal> {
   }
 
   #notGranted(message: Pick<WireMessage, 'id' | 'type'>, capability: string, now: Date): Reaction {
-    const text = `the handshake did not grant ${capability}, which ${message.type} belongs to`;
-    // What is there, so that the agent can fall back.
+    const text = `${message.type} requires the capability ${capability}, which the handshake did not grant`;
+    // The available types, so that the agent can fall back.
     const detail = { granted: [...this.#granted] };
     return this.#refuse(
       { code: 'capability_missing', reqId: this.#freeId(message.id), message: text, about: message.type, detail },
@@ -334,7 +334,7 @@ export class HostSession<Principal> {
     return sending(newError(given, this.#stamp(now)));
   }
 
-  /** An error naming a request in flight would end it at the agent, though it is another message that is wrong. */
+  /** An error with the id of a request in flight would end that request at the agent. */
   #freeId(id: string | undefined): string {
     return id === undefined || this.#isInFlight(id) ? '' : id;
   }
@@ -347,7 +347,7 @@ export class HostSession<Principal> {
     if (this.#state === 'draining' && this.#running.size === 0 && this.#waiting.size === 0) this.#close();
   }
 
-  /** What was running is to be stopped, and what waited is dropped. */
+  /** Stops running requests and drops waiting ones. */
   #close(): Pick<Reaction, 'cancel' | 'dropped'> {
     const cancel = this.#running.entries().map(([id]) => id);
     const dropped = this.#waiting.entries().map(([, message]) => message);
@@ -373,11 +373,11 @@ export interface SessionGiven<Principal> {
 export interface EventGiven {
   readonly kind: EventKind;
   readonly data: JsonObject;
-  /** Fields of the type's own, such as `node_id` of a chain event. */
+  /** Additional fields of the type, such as `node_id` of a chain event. */
   readonly [field: string]: Json;
 }
 
-/** A2E wire, Encoding Rules: `schema_violation` for a known type; anything that is not a message is a `parse_error`. */
+/** A2E wire, Encoding Rules: `schema_violation` for a known type; otherwise `parse_error`. */
 function codeFor(json: Json, type: string | undefined, issues: readonly Issue[]): WireErrorCode {
   if (!isObject(json)) return 'parse_error';
   if (issues.some(({ code }) => code === 'version_mismatch')) return 'version_mismatch';

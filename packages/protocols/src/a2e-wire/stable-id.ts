@@ -1,7 +1,7 @@
 import type { E2AResponse } from '../e2a/response.ts';
 import { fnv1a } from '../fnv.ts';
 
-/** The id of the message a frame becomes: the same frame always becomes the same message. 32 hex digits. */
+/** The message id for a frame, 32 hex digits; the same frame always gives the same id. */
 export function stableId({ response_id, request_id, sequence }: E2AResponse): string {
   const plain = response_id?.replaceAll('-', '').toLowerCase() ?? '';
   return HEX_ID.test(plain) ? plain : hash(`${response_id ?? ''}\n${request_id ?? ''}\n${sequence}`);

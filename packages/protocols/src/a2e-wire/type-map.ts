@@ -31,7 +31,7 @@ const NAMESPACES = [
   multiAgent,
 ] as const satisfies readonly Namespace[];
 
-/** A row of the type map with what its namespace says. */
+/** A row of the type map with the data of its namespace. */
 export interface KnownType extends MessageRow {
   readonly type: string;
   readonly capability: string | undefined;
@@ -53,12 +53,12 @@ export function validatorName(type: string): string {
   return type.replaceAll(/(?:^|[/_ ])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What we know of a type, or `undefined`: an unknown one is kept as a generic message (A2E wire, Decoding). */
+/** The row of a type, or `undefined`: an unknown one is kept as a generic message (A2E wire, Decoding). */
 export function lookup(type: string): KnownType | undefined {
   return known.get(type);
 }
 
-/** The row of a type that is certainly there. */
+/** The row of a known type. */
 export function rowOf(type: WireType): KnownType {
   const row = known.get(type);
   if (row === undefined) throw new Error(`${type} is not in the type map`);
@@ -76,7 +76,7 @@ export function maySend(sender: Exclude<SendingSide, 'both'>, row: MessageRow): 
   return row.from === sender || row.from === 'both';
 }
 
-/** A request that an agent makes of what is behind the host, not of the connection. */
+/** A request of an agent that is not about the connection itself. */
 export function isAgentRequest(row: KnownType): boolean {
   return row.role === 'request' && row.from === 'agent' && row.capability !== undefined;
 }
@@ -88,7 +88,7 @@ type Rows = RowsOf<(typeof NAMESPACES)[number]['types']>;
 
 export type WireType = keyof Rows & string;
 
-/** A message as it is read: every field with a default is there. Of an unknown type nothing more is known. */
+/** A decoded message with all defaults. For an unknown type only the base fields are known. */
 export interface WireMessage {
   readonly a2e: typeof WIRE_VERSION;
   readonly version: typeof WIRE_VERSION;
@@ -96,7 +96,7 @@ export interface WireMessage {
   /** Missing only from the old `SUBAGENT_…` messages, which have neither id nor time. */
   readonly id?: string;
   readonly ts?: number;
-  /** The fields of the type, and whatever else the peer sent. */
+  /** The fields of the type, and further members that the peer sent. */
   readonly [field: string]: Json | undefined;
 }
 
@@ -111,14 +111,14 @@ export type MessageOf<Type extends WireType> = Type extends keyof Rows
     : never
   : never;
 
-/** The fields needed to make a message: those with a default may be left out. */
+/** The fields for a new message: those with a default are optional. */
 export type FieldsOf<Type extends WireType> = Type extends keyof Rows
   ? Rows[Type] extends { readonly schema: infer Schema }
     ? Static<Schema>
     : never
   : never;
 
-/** Reading has checked a known type's fields, so its type string alone tells what it is. */
+/** Decoding has validated the fields, so the type string alone narrows the type. */
 export function isMessage<const Type extends WireType>(
   message: WireMessage,
   type: Type,

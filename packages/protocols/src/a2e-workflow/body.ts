@@ -15,7 +15,7 @@ import {
   ValidationReport,
 } from './message.ts';
 
-/** What a server answers, at each of its addresses. */
+/** The response bodies of a server. */
 export type Body =
   | { readonly kind: 'result'; readonly body: ExecutionResult }
   | { readonly kind: 'error'; readonly body: ErrorBody }
@@ -25,7 +25,7 @@ export type Body =
   | { readonly kind: 'rate-limit-status'; readonly body: RateLimitStatus }
   | { readonly kind: 'health'; readonly body: Health };
 
-/** By shape alone, which answer this is; `undefined` for none. */
+/** The kind of answer, by shape; `undefined` if it is none. */
 export function bodyKind(json: JsonObject): Body['kind'] | undefined {
   if (Object.hasOwn(json, 'valid') && Object.hasOwn(json, 'errors') && Object.hasOwn(json, 'warnings')) return 'report';
   const error = json['error'];
@@ -35,7 +35,7 @@ export function bodyKind(json: JsonObject): Body['kind'] | undefined {
   if (Object.hasOwn(json, 'limits') && Object.hasOwn(json, 'usage')) return 'rate-limit-status';
   const { capabilities } = json;
   if (isObject(capabilities) && Object.hasOwn(capabilities, 'supportedOperations')) return 'capabilities';
-  // Other servers of agents tell their health too: only this service's name makes it ours.
+  // Other agent servers also report their health; the service name distinguishes ours.
   return json['service'] === HEALTHY_SERVICE ? 'health' : undefined;
 }
 
@@ -51,7 +51,7 @@ export function decodeBody(kind: Body['kind'], json: JsonObject, lenient: boolea
   return issues.length > 0 ? { ok: false, issues } : accept({ kind, body: read } as unknown as Body, warnings);
 }
 
-/** Reads what other servers write for the same thing, each with a warning. */
+/** Accepts the variants of other servers, with a warning each. */
 type Tolerance = (json: JsonObject, warnings: Issue[]) => JsonObject;
 
 /** `operation_id` for `operationId`. */
@@ -63,7 +63,7 @@ const errorIn: Tolerance = (json, warnings) => {
   return { ...json, error: { ...rest, operationId: operation_id as Json } };
 };
 
-/** Seconds with a fraction, rounded up so that nobody comes back too early. */
+/** Fractional seconds, rounded up so that clients do not retry too early. */
 const wholeSeconds: Tolerance = (json, warnings) => {
   const seconds = json['retry_after'];
   if (typeof seconds !== 'number' || Number.isInteger(seconds) || seconds < 0) return json;
@@ -90,7 +90,7 @@ const twoLists: Tolerance = (json, warnings) => {
     const findings = report[list];
     if (Array.isArray(findings)) report = { ...report, [list]: findings.map(asFinding(list, warnings)) };
   }
-  // A summary of another kind counts nothing we could check.
+  // A summary of another kind has no counts to check.
   if (isObject(report['summary']) && !Object.hasOwn(report['summary'], 'errors')) {
     const { summary, ...rest } = report;
     warnings.push({ pointer: '/summary', code: 'ignored', message: `summary has no counts; got ${show(summary)}` });

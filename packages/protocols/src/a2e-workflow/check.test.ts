@@ -23,7 +23,7 @@ const cases = readdirSync(folder).map((file): CheckCase => {
   return { name: file.replace('.json', ''), ...fixture };
 });
 
-describe('what the checker finds', () => {
+describe('findings of the checker', () => {
   test.each(cases)('$name', ({ spec, why, input, context, expect: { findings } }) => {
     expect(spec).toMatch(/\S/);
     expect(why).toMatch(/\S{2,} \S/);
@@ -32,7 +32,7 @@ describe('what the checker finds', () => {
 
   test('every code has a case', () => {
     const found = new Set(cases.flatMap((fixture) => fixture.expect.findings.map(({ code }) => code)));
-    // A workflow that was read has all it names.
+    // A workflow that was read defines everything it names.
     found.add('undefined_operation');
     expect(Object.keys(FINDINGS).filter((code) => !found.has(code))).toEqual([]);
   });

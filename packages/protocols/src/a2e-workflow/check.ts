@@ -11,16 +11,16 @@ import { acyclic, allReached, cleanOrder, definedReferences, knownTypes, knownVa
 import { destinations } from './check/url.ts';
 import type { Workflow } from './document.ts';
 
-/** One thing the checker found. */
+/** One finding of the checker. */
 export interface Finding extends Issue {
   readonly severity: Severity;
-  /** The operation it is about: `pointer` goes into the line that defines it, else into `beginExecution`. */
+  /** The operation it concerns: `pointer` is relative to its line, otherwise to `beginExecution`. */
   readonly operationId?: string;
 }
 
 /**
- * Everything that can be known to go wrong with a workflow before it runs. Nothing is executed, nothing is asked of
- * the network, and there is no level at which a rule is left out. Of a hundred errors, and of a hundred warnings, the
+ * All problems of a workflow that can be found before it runs. Nothing is executed or sent to
+ * the network, and every level applies every rule. Beyond a hundred errors and a hundred warnings, the
  * rest is not listed.
  */
 export function checkWorkflow(workflow: Workflow, context: CheckContext = {}): readonly Finding[] {
@@ -32,7 +32,7 @@ export function checkWorkflow(workflow: Workflow, context: CheckContext = {}): r
     for (const draft of rule(subject)) {
       const severity = severityOf(draft.code, level);
       if (counts[severity] >= MOST_PROBLEMS) continue;
-      // An operation that is reached on two ways is looked at twice; once is enough to say so.
+      // An operation that is reached in two ways is checked twice but reported once.
       const key = JSON.stringify([draft.operationId, draft.pointer, draft.code, draft.message]);
       if (findings.has(key)) continue;
       counts[severity]++;
@@ -47,7 +47,7 @@ function asFinding({ operationId, ...issue }: Draft, severity: Severity): Findin
   return { severity, ...(operationId !== undefined && { operationId }), ...issue };
 }
 
-/** Every rule, in the order in which its findings are reported. A new rule is a line here. */
+/** Every rule, in reporting order. A new rule is a line here. */
 const RULES: readonly Rule[] = [
   knownTypes,
   knownValues,

@@ -38,12 +38,12 @@ export const PathCondition = {
   additionalProperties: false,
 } as const;
 
-/** Catalogues of other implementations say `isEmpty`, and agents write what their own language says. */
+/** Other implementations use `isEmpty`, and agents use the operators of programming languages. */
 export function operatorAliases(at: string) {
   return renamed(at, { isEmpty: 'empty', '===': '==', '!==': '!=', '=': '==' });
 }
 
-/** What each operator needs of its value; `undefined` when it has it. */
+/** The requirement of an operator on its value; `undefined` if it is met. */
 export function conditionIssue(
   condition: Json | undefined,
   ...pointer: readonly (string | number)[]
@@ -68,8 +68,8 @@ export function conditionIssue(
 }
 
 /**
- * `exists` and `empty` ask whether there is something, so nothing there is an answer, not an error. In this branch of a
- * Conditional there is.
+ * `exists` and `empty` test for a value, so a missing value is not an error. In this branch of a
+ * Conditional the value exists.
  */
 export function presentIn(condition: Json | undefined): 'ifTrue' | 'ifFalse' | undefined {
   if (!isObject(condition)) return undefined;
@@ -77,7 +77,7 @@ export function presentIn(condition: Json | undefined): 'ifTrue' | 'ifFalse' | u
   return condition['operator'] === 'empty' ? 'ifFalse' : undefined;
 }
 
-/** What can be compared: only numbers and texts have an order, so `>` on anything else would never hold. */
+/** Comparable values: only numbers and strings are ordered. */
 export function comparable(condition: Json | undefined): readonly Shape[] | undefined {
   return isOrdered(condition) ? ['number', 'string'] : undefined;
 }
@@ -100,7 +100,7 @@ const ordered: Need = {
 };
 const text: Need = { words: 'a string or a {path}', fits: (value) => typeof value === 'string' };
 
-/** Operators compare without conversion: `>` on a boolean would never hold, so it is a mistake. */
+/** Operators compare without conversion: `>` on a boolean is never true, so it is a mistake. */
 const NEEDS: ReadonlyMap<string, Need> = new Map([
   ['>', ordered],
   ['<', ordered],

@@ -58,7 +58,7 @@ describe('a workflow through the hub', () => {
     });
   });
 
-  test('what a workflow has no place for is named, and only what holds something', () => {
+  test('every non-empty field that a workflow cannot carry is named', () => {
     const envelope = newEnvelope({
       method: 'workflow.execute',
       request_id: 'another-id',

@@ -27,7 +27,7 @@ import type { ErrorBody, ExecutionResult, WorkflowError, WorkflowRequest } from 
 import { decodeRequest, type WorkflowRunOptions } from './request.ts';
 import { Id } from './value.ts';
 
-/** A2E workflows in memory. `kind` tells a line, a whole workflow and the answers apart. */
+/** A2E workflows in memory. `kind` distinguishes a line, a whole workflow and the answers. */
 export type WorkflowMessage =
   | { readonly kind: 'line'; readonly line: Line }
   | { readonly kind: 'workflow'; readonly workflow: Workflow; readonly options: WorkflowRunOptions }
@@ -49,7 +49,7 @@ export const a2eWorkflowDialect: Dialect<WorkflowMessage> = {
     const lenient = options.lenient ?? false;
     if (Array.isArray(json)) return asMessage(readWorkflow(json, { lenient }), {});
     if (!isObject(json)) return reject(notOurs(json));
-    // Most lines have nothing to say anything about.
+    // Fast path: a line without problems.
     if (isPlainUpdate(json)) return accept({ kind: 'line', line: json });
     if (isSpecLine(json)) return decodeLine(json, lenient);
     if (Object.hasOwn(json, 'workflow')) {
@@ -119,7 +119,7 @@ export const a2eWorkflowDialect: Dialect<WorkflowMessage> = {
 };
 
 function decodeLine(json: JsonObject, lenient: boolean): Outcome<WorkflowMessage> {
-  // A line that defines several operations, and one that is no line at all, are a document's to judge.
+  // A line with several operations, or an invalid line, is read as a document.
   if (!isSpecLine(json) && !Object.hasOwn(json, 'beginExecution'))
     return asMessage(readLoneLine(json, { lenient }), {});
   const reading: LineReading = { at: '', lenient, issues: [], warnings: [] };
@@ -139,14 +139,14 @@ function asMessage(outcome: Outcome<Workflow>, options: WorkflowRunOptions): Out
   return outcome.ok ? accept({ kind: 'workflow', workflow: outcome.value, options }, outcome.warnings) : outcome;
 }
 
-/** An envelope's id serves as execution id where the workflow brings none. */
+/** The id of the envelope is the execution id if the workflow has none. */
 function withId<T extends { readonly workflow: Workflow }>(request: T, id: string | null): T {
   const { workflow } = request;
   if (workflow.executionId !== null || id === null || id.length > Id.maxLength || !ID.test(id)) return request;
   return { ...request, workflow: { ...workflow, executionId: id } };
 }
 
-/** What a workflow has no place for: every field of the envelope that holds something, but for the few it tells. */
+/** The non-empty envelope fields that a workflow cannot carry. */
 function lossesOf(envelope: E2AEnvelope, workflow: Workflow): readonly Issue[] {
   const defaults: Readonly<Record<string, unknown>> = newEnvelope();
   const losses: Issue[] = [];
@@ -163,7 +163,7 @@ function lossesOf(envelope: E2AEnvelope, workflow: Workflow): readonly Issue[] {
   return losses;
 }
 
-/** The engine's own result where the frame carries one, else whatever the agent answered as `results`. */
+/** The engine's result if the frame has one, otherwise the agent's answer as `results`. */
 function resultOf(response: E2AResponse, executionId: string | null): ExecutionResult {
   const { result } = response.body;
   if (validators.ExecutionResult(result)) {
@@ -236,7 +236,7 @@ const REQUEST_FIELDS: ReadonlySet<string> = new Set<keyof WorkflowRequest>([
   'timeout_ms',
 ]);
 
-/** Fields of an envelope that a workflow tells, or that every message has. */
+/** Envelope fields that a workflow carries, or that every message has. */
 const WRITTEN_ELSEWHERE: ReadonlySet<string> = new Set(['protocol_version', 'provenance', 'method', 'params']);
 
 const TYPE_BY_E2A_CODE: ReadonlyMap<string, WorkflowError['type']> = new Map(

@@ -14,7 +14,7 @@ const SORT = { inputPath: '/workflow/x', transform: 'sort', outputPath: '/workfl
 const ROWS = { inputPath: '/workflow/x', outputPath: '/workflow/y' };
 
 describe('reading JSON lines', () => {
-  test('what is written is read back, compact and in the order of definition', () => {
+  test('written workflows are read back, compact and in the order of definition', () => {
     const lines = text(wait('b'), wait('a'), begin('a', 'b'));
     expect(encodeWorkflow(read(lines))).toBe(lines);
   });
@@ -35,7 +35,7 @@ describe('reading JSON lines', () => {
     const whole = text(wait('a'), begin('a'));
     for (let end = 1; end < whole.length; end++) {
       const outcome = parseWorkflow(whole.slice(0, end));
-      // Cut between the lines, what is left is a document without its start.
+      // Cut between lines, the rest is a document without its start.
       if (outcome.ok) expect(outcome.value.executionId).toBeNull();
     }
   });
@@ -105,7 +105,7 @@ describe('reading JSON lines', () => {
     ],
     [
       { StoreData: { inputPath: '/workflow/x', storage: 'file', key: 'k', outputPath: '/workflow/y' } },
-      'remove it: what is stored is read at /store/<key>',
+      'remove it: stored data is read at /store/<key>',
     ],
     [{ Wait: { seconds: 5 } }, 'did you mean duration, in milliseconds?'],
     [

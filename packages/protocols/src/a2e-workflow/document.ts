@@ -20,9 +20,9 @@ import { recordsOf, type WorkflowRecord } from './records.ts';
 import { runOrder } from './run-order.ts';
 import { undefinedOperation } from './unknown-name.ts';
 
-/** A whole workflow: what its lines define, and the order they give. */
+/** A whole workflow: its operations and their order. */
 export interface Workflow {
-  /** `null` without a `beginExecution`: the server makes an id. */
+  /** `null` without a `beginExecution`: the server generates an id. */
   readonly executionId: string | null;
   /** By id, in the order of definition. */
   readonly operations: ReadonlyMap<string, WorkflowOperation>;
@@ -31,7 +31,7 @@ export interface Workflow {
 
 export interface WorkflowOperation {
   readonly id: string;
-  /** A name of `OPERATIONS`; any other only where it was read leniently, and then the checker refuses it. */
+  /** A name of `OPERATIONS`; lenient reading also accepts others, which the checker refuses. */
   readonly type: string;
   readonly config: JsonObject;
 }
@@ -40,15 +40,15 @@ export interface ReadOptions {
   /** At `strict` an id defined twice is an error. */
   readonly level?: Level;
   readonly lenient?: boolean;
-  /** Operations the server has beside the built-in ones. */
+  /** Custom operations of the server. */
   readonly operations?: OwnOperations;
   /** Of each line. */
   readonly jsonLimits?: JsonLimits;
-  /** Where the text or the list stands in a larger message. */
+  /** The position of the text or list in a larger message. */
   readonly at?: string;
 }
 
-/** Reads JSON lines. Blank lines and CRLF are fine; a fault names its line, and `offset` where in the text it is. */
+/** Reads JSON lines. Blank lines and CRLF are accepted; a problem names its line and its `offset` in the text. */
 export function parseWorkflow(text: string, options: ReadOptions = {}): Outcome<Workflow> {
   const { at = '', jsonLimits } = options;
   if (text.trimStart().startsWith('```')) return reject(fenced(at));
@@ -76,7 +76,7 @@ export function readWorkflow(lines: readonly Json[], options: ReadOptions = {}):
   return reader.finish();
 }
 
-/** Reads a line that stands alone, as the workflow it would be. */
+/** Reads a single line as a workflow. */
 export function readLoneLine(line: Json, options: ReadOptions = {}): Outcome<Workflow> {
   const reader = new DocumentReader(options);
   reader.add(line, '', '');
@@ -104,7 +104,7 @@ interface Begin {
   readonly pointerOf: (index: number) => string;
 }
 
-/** Takes lines one by one. A workflow is frozen at `beginExecution`: what is checked is what runs. */
+/** Reads lines one by one. A workflow is frozen at `beginExecution`. */
 class DocumentReader {
   readonly #options: ReadOptions;
   readonly #issues: Issue[] = [];
@@ -135,14 +135,14 @@ class DocumentReader {
     this.#broken = true;
   }
 
-  /** It has as many problems as are worth words: the lines that follow need not be read. */
+  /** The limit of reported problems is reached: the remaining lines are not read. */
   get isFull(): boolean {
     return this.#issues.length >= MOST_PROBLEMS;
   }
 
   finish(): Outcome<Workflow> {
     const { at = '' } = this.#options;
-    // Lines that could not be read may have defined anything: what follows from them is not worth saying.
+    // Unreadable lines may have defined anything, so problems that follow from them are not reported.
     if (!this.#broken) {
       if (this.#begin === undefined) this.#warnings.push(noBegin(at));
       if (this.#operations.size === 0) this.#issues.push(empty(at));
@@ -191,7 +191,7 @@ class DocumentReader {
     } else {
       const begin = readBundledBegin(json, reading);
       if (begin === undefined) return;
-      // Working the order out takes a look at every operation; a second line would have it done for nothing.
+      // The order is computed once, for the first such line.
       const order = this.#begin === undefined ? this.#orderFrom(begin.root) : [];
       const root = pointerTo(reading.at, 'beginExecution', 'root');
       if (order.length > LONGEST_ORDER) reading.issues.push(tooLong(root, order.length));
@@ -210,7 +210,7 @@ class DocumentReader {
     this.#definitions.set(id, { at: pointerTo(at, type), prefix });
   }
 
-  /** Streams are incremental, so a later line replaces an earlier one; in one document it is more likely a slip. */
+  /** Streams are incremental, so a later line replaces an earlier one; in one document it is probably a mistake. */
   #redefined(id: string, reading: LineReading): void {
     const issue = {
       pointer: pointerTo(reading.at, 'operationId'),
@@ -222,7 +222,7 @@ class DocumentReader {
   }
 
   #start(begin: Begin, reading: LineReading): void {
-    if (this.#begin !== undefined) reading.issues.push(afterBegin(reading.at, 'beginExecution comes once more'));
+    if (this.#begin !== undefined) reading.issues.push(afterBegin(reading.at, 'a second beginExecution'));
     else this.#begin = begin;
   }
 
@@ -230,7 +230,7 @@ class DocumentReader {
     return [root, ...this.#impliedOrder().filter((id) => id !== root)];
   }
 
-  /** As defined, without what a Conditional or a Loop runs: that runs when it is reached, not for being defined. */
+  /** The order of definition, without the targets of Conditionals and Loops, which run only when reached. */
   #impliedOrder(): readonly string[] {
     const operations = this.#operations;
     const ids = [...operations.keys()];
@@ -257,19 +257,19 @@ class DocumentReader {
       const name = `${prefix}operationOrder[${index}]`;
       return known.has(id) ? [] : [{ id, pointer: pointerOf(index), name }];
     });
-    // Each is compared with every id, so no more of them than are reported.
+    // Each is compared with every id, so only the reported ones are.
     const reported = [...inBranches, ...inOrder].slice(0, MOST_PROBLEMS);
     return reported.map(({ id, pointer, name }) => ({ pointer, ...undefinedOperation(id, name, known.keys()) }));
   }
 }
 
-/** A full list says that it is one. */
+/** Marks a truncated list. */
 function listed(issues: readonly Issue[]): readonly Issue[] {
   return issues.length < MOST_PROBLEMS ? issues : [...issues, MORE_PROBLEMS];
 }
 
 function tooLong(pointer: string, count: number): Issue {
-  const message = `at most ${LONGEST_ORDER} operations run in order; root and the others make ${count}`;
+  const message = `operationOrder may have at most ${LONGEST_ORDER} operations; with root it has ${count}`;
   return { pointer, code: 'too_many', message };
 }
 
@@ -283,7 +283,7 @@ function unknownLine(json: JsonObject, at: string): Issue {
   return {
     pointer: pointerTo(at, 'type'),
     code: 'unknown_line',
-    message: `type ${show(type)} is no line of a workflow; ${expected}`,
+    message: `type ${show(type)} is not a line of a workflow; ${expected}`,
     ...(close !== undefined && { suggestion: `did you mean ${close}?` }),
   };
 }
@@ -306,7 +306,7 @@ function noBegin(pointer: string): Issue {
     pointer,
     code: 'missing_begin',
     message:
-      'beginExecution is missing: operations run in the order of their definition, under an id that the server makes',
+      'beginExecution is missing: operations run in the order of their definition, under an id that the server generates',
     suggestion: 'end with {"type":"beginExecution","executionId":…,"operationOrder":[…]}',
   };
 }

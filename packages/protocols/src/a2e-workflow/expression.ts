@@ -14,12 +14,12 @@ export type Expression =
 
 export type ExpressionOperation = 'add' | 'subtract' | 'multiply' | 'divide' | 'modulo';
 
-/** Whether a text is meant as an expression: no field name has a brace. */
+/** Whether a text is an expression: field names have no braces. */
 export function isExpression(text: string): boolean {
   return text.includes('{');
 }
 
-/** The expression, or what is wrong with the text, to follow its name: `must …`. */
+/** The expression, or its problem, worded to follow a name: `must …`. */
 export function parseExpression(text: string): Expression | string {
   const parser = new Parser(text);
   try {

@@ -7,7 +7,7 @@ import { Id } from './value.ts';
 
 /**
  * A problem found while reading lines, in the checker's shape: with its operation, and a pointer into what
- * defines that. What is about no operation keeps its pointer into the document, which stands at `at`.
+ * defines that. Other problems keep their pointer into the document, which is at `at`.
  */
 export function lineFindings(
   issues: readonly Issue[],
@@ -30,7 +30,7 @@ export function lineFindings(
   });
 }
 
-/** The operation that the place `inside` a line belongs to, in either form of line. */
+/** The operation at the place `inside` a line, in either form of line. */
 function definedIn(
   line: Json | undefined,
   inside: readonly string[],

@@ -15,12 +15,12 @@ import { unknownOperation } from './unknown-name.ts';
 /** One line of a workflow, in the spec's form. */
 export type Line = OperationUpdate | BeginExecution;
 
-/** What reading needs to know, and where it puts what it finds. */
+/** The inputs of reading, and the lists for its findings. */
 export interface LineReading {
-  /** Where the value stands, for pointers. */
+  /** The position of the value, for pointers. */
   readonly at: string;
   readonly lenient: boolean;
-  /** Operations the server has beside the built-in ones. */
+  /** Custom operations of the server. */
   readonly operations?: OwnOperations;
   readonly issues: Issue[];
   readonly warnings: Issue[];
@@ -31,12 +31,12 @@ export function isLine(json: Json | undefined): json is JsonObject {
   return isObject(json) && (isSpecLine(json) || isBundledLine(json));
 }
 
-/** The form of the spec: `type` says what the line is. */
+/** The form of the spec: `type` names the kind of line. */
 export function isSpecLine(json: JsonObject): boolean {
   return json['type'] === 'operationUpdate' || json['type'] === 'beginExecution';
 }
 
-/** The other form: the only key says what the line is. */
+/** The other form: the only key names the kind of line. */
 export function isBundledLine(json: JsonObject): boolean {
   return BUNDLED.some((key) => Object.hasOwn(json, key)) && Object.keys(json).length === 1;
 }
@@ -50,7 +50,7 @@ export function readSpecLine(json: JsonObject, reading: LineReading): Line | und
   return isPlainUpdate(json) ? json : readUpdate(json, reading);
 }
 
-/** Reads `{"operationUpdate": {"operations": […]}}` as the lines of the spec that say the same. */
+/** Reads `{"operationUpdate": {"operations": […]}}` as the equivalent lines of the spec. */
 export function readBundledUpdate(json: JsonObject, reading: LineReading): readonly OperationUpdate[] | undefined {
   const found = issuesOf(validators.BundledUpdate, BundledUpdate, json).map(forbidden);
   if (!settle(found, reading)) return undefined;
@@ -84,7 +84,7 @@ export function readBundledBegin(json: JsonObject, reading: LineReading): Bundle
   return (json as BundledBegin).beginExecution;
 }
 
-/** `dataModelUpdate` of the bundled form: no executor ever read it, so we say that it has no effect. */
+/** `dataModelUpdate` of the bundled form: no executor reads it, so a warning reports that it has no effect. */
 export function dataModelIgnored(at: string): Issue {
   return {
     pointer: pointerTo(at, 'dataModelUpdate'),
@@ -94,7 +94,7 @@ export function dataModelIgnored(at: string): Issue {
   };
 }
 
-/** The quick yes: nothing to explain, nothing to change. */
+/** Fast path: no problems, no corrections. */
 export function isPlainUpdate(json: JsonObject): json is OperationUpdate {
   if (!validators.OperationUpdate(json)) return false;
   const { operationId, operation } = json as OperationUpdate;
@@ -126,7 +126,7 @@ function withNesting(issue: Issue, operation: Json | undefined, { operations }: 
   return suggestion === undefined ? issue : { ...issue, suggestion };
 }
 
-/** Reads `{"ApiCall": {…}}`: the same in the spec's words, or `undefined` when it found issues. */
+/** Reads `{"ApiCall": {…}}` into the spec's form; `undefined` if it found issues. */
 function readOperation(operation: JsonObject, at: string, reading: LineReading): JsonObject | undefined {
   const names = Object.keys(operation);
   if (names.length !== 1) {
@@ -151,7 +151,7 @@ function readOperation(operation: JsonObject, at: string, reading: LineReading):
   const own = [...memberIssues(description, canonical.config), ...(description.inspect?.(canonical.config) ?? [])];
   const validate = description.validate ?? VALIDATORS[name as OperationName];
   const found = issuesOf(validate, description.schema, canonical.config)
-    // A pattern and a length only hint at what the path's own reader says.
+    // The path parser reports pattern and length problems in more detail.
     .filter(({ code, pointer: at }) => !HINTS.has(code) || !own.some((other) => other.pointer === at))
     .map((issue) => withSynonym(name, description.schema, forbidden(issue)));
   for (const warning of canonical.warnings) {
@@ -161,14 +161,14 @@ function readOperation(operation: JsonObject, at: string, reading: LineReading):
   return settle(issues, reading) ? { [name]: canonical.config } : undefined;
 }
 
-/** The values in a configuration that are not of the closed set they have to be of. Pointers go into it. */
+/** The values of a configuration that are not in their closed set. Pointers are relative to it. */
 export function valueIssues(name: string, description: OperationDescription, config: JsonObject): readonly Issue[] {
   const validate = description.validate ?? VALIDATORS[name as OperationName];
   const found = validate(config) ? [] : issuesOf(validate, description.schema, config);
   return [...found, ...(description.inspect?.(config) ?? [])].filter(({ code }) => code === 'enum');
 }
 
-/** Puts each issue where it belongs; false when one of them is not tolerated. */
+/** Adds each issue to errors or warnings; false if one is an error. */
 function settle(issues: readonly Issue[], reading: LineReading): boolean {
   let fine = true;
   for (const issue of issues) {
@@ -194,14 +194,14 @@ function countIssue(count: number, pointer: string): Issue {
   return { pointer, code, message: `operation must have exactly 1 member, the operation's name; got ${count}` };
 }
 
-/** An unknown field with a dangerous name is no slip: lenient readers refuse it too. */
+/** Lenient reading also refuses unknown fields with dangerous names. */
 export function forbidden(issue: Issue): Issue {
   const name = issue.code === 'unknown_field' ? segmentsOf(issue.pointer).at(-1) : undefined;
   if (name === undefined || !FORBIDDEN_KEYS.has(name)) return issue;
   return forbiddenKey(issue.pointer);
 }
 
-/** What a lenient reader takes with a warning. */
+/** Problems that a lenient reader accepts with a warning. */
 export const TOLERATED: ReadonlySet<string> = new Set([
   'unknown_field',
   'enum',

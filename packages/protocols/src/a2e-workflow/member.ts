@@ -16,7 +16,7 @@ import { fieldFault, isPlainPath, type Path, parsePath } from './path.ts';
 import { hasTemplate, parseTemplate, type TemplateFault } from './template.ts';
 import { isPathReference } from './value.ts';
 
-/** What an operation reads, writes, runs and needs, drawn from its configuration by its description. */
+/** The reads, writes, targets and needs of an operation, derived from its configuration and description. */
 export interface Uses {
   readonly reads: readonly Read[];
   readonly writes: readonly Write[];
@@ -24,10 +24,10 @@ export interface Uses {
   readonly callees: readonly Callee[];
   readonly credentials: readonly NamedCredential[];
   readonly urls: readonly { readonly pointer: string; readonly text: string }[];
-  /** The texts that templates may stand in. */
+  /** The texts that may contain templates. */
   readonly texts: readonly TemplateText[];
   readonly durations: readonly { readonly pointer: string; readonly ms: number; readonly bound: 'exact' | 'most' }[];
-  /** A Loop's own place for the current item. */
+  /** The path of a Loop's current item. */
   readonly itemPath: Path | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface Read {
   readonly pointer: string;
   readonly path: Path;
   readonly needs: readonly Shape[] | undefined;
-  /** It asks whether there is something, so there may be nothing; in this list of operations there is. */
+  /** It tests for a value, which may be missing; in this list of operations it exists. */
   readonly presentIn: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface Write {
   readonly pointer: string;
   readonly path: Path;
   readonly gives: readonly Shape[] | undefined;
-  /** It can leave an empty array of one that was not. */
+  /** It can turn a non-empty array into an empty one. */
   readonly empties: boolean;
   /** The whole can also be read below this name. */
   readonly alsoAt: string | undefined;
@@ -75,7 +75,7 @@ export interface Callee {
 export interface NamedCredential {
   readonly pointer: string;
   readonly id: string;
-  /** `undefined`: nowhere a request could carry it. */
+  /** `undefined`: not in a valid place of a request. */
   readonly place: CredentialPlace | undefined;
 }
 
@@ -138,7 +138,7 @@ export function usesOf(description: OperationDescription, config: JsonObject): U
   return { reads, writes, targets, callees, credentials, urls, texts, durations, itemPath };
 }
 
-/** The paths, templates and field names in a configuration that are not written as one; a hundred are enough. */
+/** The invalid paths, templates and field names of a configuration, at most a hundred. */
 export function memberIssues(description: OperationDescription, config: JsonObject): Issue[] {
   const issues: Issue[] = [];
   for (const member of description.members) {
@@ -154,7 +154,7 @@ function issuesOfMember(member: Member, value: Json, pointer: string): readonly 
   if (member.is === 'value' || member.is === 'comparand' || member.is === 'json') {
     return valueParts(member, value, pointer).flatMap((part) => {
       if (part.is === 'credential') {
-        // The schema of headers and query fields says it already.
+        // The schema of headers and query fields reports it already.
         const isReportedElsewhere = member.is === 'value' && member.place !== 'body';
         return part.id === '' && !isReportedElsewhere ? [credentialIssue(part.pointer)] : [];
       }
@@ -210,9 +210,9 @@ type ValuePart =
   | ({ readonly is: 'credential' } & NamedCredential);
 
 /**
- * The references inside a value. In a body and in `json`, `{path}` counts at every depth; elsewhere where the value stands.
- * `{credentialRef}` counts there, and for a body one level below. A credential deeper down is reported without a place: it
- * would be sent as it stands.
+ * The references inside a value. In a body and in `json`, `{path}` is a reference at every depth; elsewhere only at the top.
+ * `{credentialRef}` is one at the top, and in a body one level below. A deeper credential is reported without a place: it
+ * would be sent literally.
  */
 function valueParts(
   member: Extract<Member, { is: 'value' | 'comparand' | 'json' }>,
@@ -254,7 +254,7 @@ function credentialId(value: JsonObject): string {
   return whole && typeof reference['id'] === 'string' ? reference['id'] : '';
 }
 
-/** The configuration in the spec's own words, and a warning for each word that was another's. */
+/** The configuration in the spec's spelling, with a warning for each corrected synonym. */
 export function canonicalConfig(
   aliases: readonly Alias[],
   config: JsonObject,
@@ -262,7 +262,7 @@ export function canonicalConfig(
   const warnings: Issue[] = [];
   let current = config;
   for (const { at, canonical } of aliases) {
-    // Put in all at once: a list may have any number of them, and each change copies what it lies in.
+    // Applied all at once, because each change copies its containers.
     const edits = new Map<string, Json>();
     for (const { pointer, value } of membersAt(current, at)) {
       const replacement = canonical(value);
@@ -277,7 +277,7 @@ export function canonicalConfig(
   return { config: current, warnings };
 }
 
-/** A list or object in full: it is what to write instead. */
+/** Lists and objects in full, because they show the correct spelling. */
 function wordOf(value: Json): string {
   return typeof value === 'object' ? JSON.stringify(value) : show(value);
 }
@@ -343,7 +343,7 @@ export function nameOf(pointer: string): string {
     .join('');
 }
 
-/** It is read at `/store/<key>`, so it has to be a part of a path. */
+/** It is read at `/store/<key>`, so it must be a valid path segment. */
 const KEY_FIX = 'use letters, digits, - and _, and a single / or . between two names';
 const NONE: readonly Issue[] = [];
 const NO_PARTS: readonly ValuePart[] = [];

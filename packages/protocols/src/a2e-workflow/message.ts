@@ -13,7 +13,7 @@ export function operationSchemaId(name: OperationName): string {
 
 /**
  * Exactly one operation, under its name. The spec's own schema closes this object without listing a name, so that
- * nothing at all would be valid; here the names are listed. What stands under a name has a schema of its own.
+ * nothing at all would be valid; here the names are listed. The value of each name has its own schema.
  */
 const OneOperation = {
   type: 'object',
@@ -105,7 +105,7 @@ export const WorkflowRequest = {
     workflow: { type: ['string', 'array'], items: { type: 'object' } },
     onError: { enum: ['stop', 'continue'] },
     level: { enum: LEVELS },
-    // How long it may be is the server's to say.
+    // The server limits its length.
     timeout_ms: { type: 'integer', minimum: 1 },
   },
   additionalProperties: false,
@@ -120,7 +120,7 @@ export const ERROR_TYPES = [
   'DataError',
 ] as const;
 
-/** What went wrong (A2E workflow, Error Response Format). */
+/** An error (A2E workflow, Error Response Format). */
 export const WorkflowError = {
   type: 'object',
   required: ['type', 'message'],
@@ -177,7 +177,7 @@ export type ReportedFinding = Static<typeof ReportedFinding>;
 
 export const EXECUTION_STATUSES = ['success', 'partial_success', 'error', 'running', 'cancelled', 'timeout'] as const;
 
-/** What an execution gave, or gives so far (A2E workflow, API Reference). */
+/** The results of an execution, so far or final (A2E workflow, API Reference). */
 export const ExecutionResult = {
   type: 'object',
   required: ['execution_id', 'status', 'results'],
@@ -187,18 +187,18 @@ export const ExecutionResult = {
     /** The value each operation produced; one that was not reached is absent. */
     results: OpaqueObject,
     skipped: { type: 'array', items: Id },
-    /** It ran before, and this is what was recorded then. */
+    /** A recorded result of an earlier run. */
     replayed: { const: true },
     first_run_at: { type: 'string', format: 'date-time' },
     duration_ms: { type: 'number', minimum: 0 },
     started_at: { type: ['string', 'null'], format: 'date-time' },
     completed_at: { type: ['string', 'null'], format: 'date-time' },
     error: WorkflowError,
-    /** Every error, when there were several; `error` is the first. */
+    /** All errors, if there are several; `error` is the first. */
     errors: { type: 'array', items: WorkflowError },
-    /** What `validate` reports of it as warnings. */
+    /** The warnings of `validate`. */
     warnings: { type: 'array', items: ReportedFinding },
-    /** What it asks a person, and waits for. */
+    /** The open questions to people. */
     questions: { type: 'array', items: Question },
   },
   additionalProperties: false,
@@ -207,7 +207,7 @@ export type ExecutionResult = Static<typeof ExecutionResult>;
 
 const counts = { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } } as const;
 
-/** The answer of `validate`: the spec's two lists, and a summary for those who only count. */
+/** The answer of `validate`: the spec's two lists, and a summary with counts. */
 export const ValidationReport = {
   type: 'object',
   required: ['valid', 'errors', 'warnings'],

@@ -39,7 +39,7 @@ describe('the catalogue', () => {
     expect(schema['additionalProperties']).toBe(false);
     const fields = Object.keys(schema['properties'] as object);
     for (const { at } of members) expect(fields).toContain(at.split('/')[1]);
-    // Whatever is called a path is described as one, or the checker would not see it.
+    // Every member named as a path must be described as one for the checker.
     const paths = fields.filter((field) => /path$/i.test(field) || field === 'sources');
     expect(members.map(({ at }) => at.split('/')[1])).toEqual(expect.arrayContaining(paths));
   });
@@ -91,7 +91,7 @@ test('an aggregate of a value that is not a name is reported as that, whatever i
   }
 });
 
-describe('the quick yes', () => {
+describe('the fast path', () => {
   test('is never given where the exact reader finds something', () => {
     for (const { name, type, config } of written) {
       const description = operationNamed(type);
@@ -110,7 +110,7 @@ describe('the quick yes', () => {
   });
 });
 
-describe('what an operation uses', () => {
+describe('the resources of an operation', () => {
   test('an ApiCall reads templates and references, and needs its credentials', () => {
     const uses = usesOf(OPERATIONS.ApiCall, {
       method: 'POST',

@@ -59,7 +59,7 @@ export function operationNamed(name: string, own: OwnOperations = {}): Operation
   return Object.hasOwn(own, name) ? own[name] : undefined;
 }
 
-/** Every name that can stand in an operationUpdate. */
+/** Every name for an operationUpdate. */
 export function namesWith(own: OwnOperations = {}): readonly string[] {
   return [...OPERATION_NAMES, ...Object.keys(own)];
 }

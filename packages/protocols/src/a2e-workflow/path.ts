@@ -12,7 +12,7 @@ export interface Path {
   readonly keys: readonly string[];
 }
 
-/** What stands between two slashes. A reader tries `literal` as one key first, then `parts` one after another. */
+/** The text between two slashes. A reader tries `literal` as one key first, then `parts` in order. */
 export interface PathSegment {
   readonly literal: string;
   readonly parts: readonly (string | number)[];
@@ -20,7 +20,7 @@ export interface PathSegment {
 
 export type PathRoot = (typeof PATH_ROOTS)[number];
 
-/** Why a text is no path, worded to follow the field's name: "must start with /workflow/". */
+/** Why a text is not a path, worded to follow the field's name: "must start with /workflow/". */
 export interface PathFault {
   readonly code: 'path_root' | 'path_syntax' | 'forbidden_key' | 'index_range' | 'too_short' | 'too_long';
   readonly expected: string;
@@ -35,8 +35,8 @@ export const PATH_ROOTS = ['workflow', 'store', 'loop'] as const;
 
 export function parsePath(text: string): PathOutcome {
   if (text.length > LONGEST_PATH) return refuse('too_long', `must have at most ${LONGEST_PATH} characters`);
-  const stray = strayCharacter(text);
-  if (stray !== undefined) return refuse('path_syntax', `must not hold ${show(stray)}`);
+  const stray = invalidCharacter(text);
+  if (stray !== undefined) return refuse('path_syntax', `must not contain ${show(stray)}`);
   const [before, first, ...rest] = text.split('/');
   const root = PATH_ROOTS.find((name) => name === first);
   if (before !== '' || root === undefined) return refuse('path_root', STARTS, startFix(text));
@@ -58,17 +58,17 @@ export function formatPath(path: Path): string {
   return `/${path.root}/${path.segments.map((segment) => segment.literal).join('/')}`;
 }
 
-/** The path with every step behind a slash: equal for all spellings of one place. */
+/** The canonical path, with a slash before every step: equal for all spellings of one place. */
 export function canonicalPath(path: Path): string {
   return `/${path.keys.join('/')}`;
 }
 
-/** Whether `inner` is `outer` or a place below it, however either is spelled. */
+/** Whether `inner` is `outer` or a place below it, in any spelling. */
 export function covers(outer: Path, inner: Path): boolean {
   return outer.keys.length <= inner.keys.length && outer.keys.every((key, at) => key === inner.keys[at]);
 }
 
-/** Why a text is no field name such as `status` or `address.city`; `undefined` when it is one. */
+/** Why a text is not a field name such as `status` or `address.city`; `undefined` if it is one. */
 export function fieldFault(text: string): PathFault | undefined {
   if (text === '') return fault('too_short', 'must name a field');
   if (text.length > LONGEST_PATH) return fault('too_long', `must have at most ${LONGEST_PATH} characters`);
@@ -77,12 +77,12 @@ export function fieldFault(text: string): PathFault | undefined {
   return undefined;
 }
 
-/** A quick yes for the plain spelling; everything else has to be parsed. */
+/** Fast path for the plain spelling; other spellings are parsed. */
 export function isPlainPath(text: string): boolean {
   return text.length <= PLAIN_LENGTH && PLAIN_PATH.test(text) && !mayPassPrototype(text);
 }
 
-/** Cheaper than looking for the three names; yes only means: look closer. */
+/** A quick test for the three names; true means that they must be checked. */
 export function mayPassPrototype(text: string): boolean {
   return PROTOTYPE_NAME.test(text);
 }
@@ -121,7 +121,7 @@ function indexFault(index: string): PathFault | undefined {
 }
 
 /** A control character, or a brace, which belongs to templates. */
-function strayCharacter(text: string): string | undefined {
+function invalidCharacter(text: string): string | undefined {
   for (const character of text) {
     const code = character.charCodeAt(0);
     if (code < 0x20 || code === 0x7f || character === '{' || character === '}') return character;
@@ -149,7 +149,7 @@ const HIGHEST_INDEX = 100_000;
 const LONGEST_PATH = 512;
 const DEEPEST_PATH = 32;
 const STARTS = 'must start with /workflow/, /store/ or /loop/';
-/** The one fault of a step, a field or an index that would leave the data. */
+/** The fault of a step, field or index that would leave the data. */
 export const THROUGH_PROTOTYPE = fault('forbidden_key', 'must not pass through __proto__, constructor or prototype');
 const STEP = /\[([^[\]]*)\]|\.?([^.[\]]+)/y;
 const PLAIN_LENGTH = 128;

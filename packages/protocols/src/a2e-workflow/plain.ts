@@ -4,18 +4,18 @@ import { isPlainPath } from './path.ts';
 import { isPlainTemplate } from './template.ts';
 
 /**
- * The quick yes of the reader: every template and reference of a configuration that fits its schema is written in the
- * plain way, so there is nothing to parse and nothing to explain. A no only means: look closer.
+ * The fast path of the reader: true if every template and reference of a valid configuration has the
+ * plain spelling, which needs no parsing. If false, the slow path decides.
  */
 export function isPlainConfig(description: OperationDescription, config: JsonObject): boolean {
   for (const isPlain of checksOf(description)) if (!isPlain(config)) return false;
   return description.inspect === undefined || description.inspect(config).length === 0;
 }
 
-/** Whether what stands at one place of a configuration is plain. */
+/** Whether the value at one place of a configuration is plain. */
 type Check = (value: Json) => boolean;
 
-/** The check of a member at the end of `steps`: made once for each operation, so that no step is looked up again. */
+/** The check of the member at the end of `steps`, created once for each operation. */
 function checkAt(member: Member, steps: readonly string[]): Check {
   const [step, ...rest] = steps;
   if (step === undefined) return (value) => isPlainMember(member, value);
@@ -23,7 +23,7 @@ function checkAt(member: Member, steps: readonly string[]): Check {
   if (step === '*') return (value) => isPlainInEach(value, next);
   return (value) => {
     if (typeof value !== 'object' || value === null) return true;
-    // Schemas are closed, so a key that is there is an own one.
+    // Schemas are closed, so every key is an own one.
     const found = (value as JsonObject)[step];
     return found === undefined || next(found);
   };
@@ -46,7 +46,7 @@ function isPlainMember(member: Member, value: Json): boolean {
   return isPlainPath(`/store/${value}`);
 }
 
-/** `depth` 0 is where a credential may stand: the value of a header, the member of a body. `deep`: paths may stand anywhere. */
+/** At `depth` 0 a credential is allowed: the value of a header, the member of a body. `deep`: paths are allowed anywhere. */
 function isPlainValue(value: Json, depth: number, deep: boolean): boolean {
   if (typeof value === 'string') return isPlainTemplate(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -72,12 +72,12 @@ function isPlainCredential(value: JsonObject): boolean {
   return true;
 }
 
-/** A list of plain values, as `in` takes; objects are looked at closely. */
+/** A list of plain values, as `in` takes; objects are checked by the slow path. */
 function isPlainComparand(value: Json[] | JsonObject): boolean {
   return Array.isArray(value) && value.every((item) => typeof item !== 'object');
 }
 
-/** The schema's own patterns have settled these. */
+/** The patterns of the schema have checked these. */
 const BY_SCHEMA: ReadonlySet<Member['is']> = new Set([
   'input',
   'output',

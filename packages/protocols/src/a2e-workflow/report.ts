@@ -4,7 +4,7 @@ import { parseWorkflow } from './document.ts';
 import { lineFindings } from './line-finding.ts';
 import type { ReportedFinding, ValidationReport } from './message.ts';
 
-/** The answer of `POST /api/v1/workflows/validate`: reads the lines, checks the workflow, tells both in one report. */
+/** The answer of `POST /api/v1/workflows/validate`: reads the lines, checks the workflow and reports both. */
 export function validateWorkflow(text: string, context: CheckContext = {}): ValidationReport {
   const level = context.level ?? 'moderate';
   const { operations } = context;

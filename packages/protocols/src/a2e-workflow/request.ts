@@ -6,7 +6,7 @@ import { parseWorkflow, type ReadOptions, readWorkflow, type Workflow } from './
 import { forbidden, TOLERATED } from './line.ts';
 import { LEVELS, WorkflowRequest } from './message.ts';
 
-/** How a workflow is to be checked and run, beside what it says itself. */
+/** The options for checking and running a workflow. */
 export type WorkflowRunOptions = Omit<WorkflowRequest, 'workflow'>;
 
 /** Reads the body of validate, plan and execute. */
@@ -38,7 +38,7 @@ export function decodeRequest(
   return accept({ workflow: parsed.value, options }, [...warnings, ...parsed.warnings]);
 }
 
-/** An unknown option can be left out: the error names the default. */
+/** For an unknown option the error suggests leaving it out and names the default. */
 function repaired(issue: Issue): Issue {
   const suggestion = WITHOUT.get(issue.pointer);
   return issue.suggestion !== undefined || suggestion === undefined ? issue : { ...issue, suggestion };
@@ -50,7 +50,7 @@ const WITHOUT: ReadonlyMap<string, string> = new Map([
   ['/timeout_ms', "give whole milliseconds, or leave timeout_ms out for the server's own"],
 ]);
 
-/** Other servers let the caller turn all checks off, permissions included. Here there is no such switch. */
+/** Other servers let callers turn off all checks, including permissions. This one does not. */
 function cannotSwitchOff(): Issue {
   return {
     pointer: '/validate',

@@ -2,7 +2,7 @@ import type { Workflow, WorkflowOperation } from './document.ts';
 import { usesOf } from './member.ts';
 import { type OwnOperations, operationNamed } from './operation.ts';
 
-/** The order without what a Conditional or a Loop runs: a target runs when it is reached, and never by being listed. */
+/** The order without the targets of Conditionals and Loops, which run only when reached. */
 export function runOrder({ order, operations }: Omit<Workflow, 'executionId'>, own?: OwnOperations): readonly string[] {
   const targets = new Set([...operations.values()].flatMap((operation) => targetIdsOf(operation, own)));
   return targets.size === 0 ? order : order.filter((id) => !targets.has(id));

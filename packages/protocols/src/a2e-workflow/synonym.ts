@@ -145,21 +145,21 @@ const INTO_CONFIG = 'move it into config';
 const MILLISECONDS = 'did you mean duration, in milliseconds?';
 const ONE_OPERATION = 'use operation and operand; TransformData map computes expressions for each item';
 
-/** Where another name alone would not help. */
+/** Fields for which renaming alone would not help. */
 const HINT_WORDS: Readonly<Record<string, Words>> = {
   ApiCall: {
     [CREDENTIAL]: ['credentialref', 'credential', 'credentials', 'auth', 'authorization', 'apikey', 'token'],
     [RETRIES]: ['retry', 'retries', 'maxretries', 'retrypolicy'],
   },
   TransformData: { [INTO_CONFIG]: ['field', 'fields', 'order', 'count', 'offset', 'operations'] },
-  StoreData: { 'remove it: what is stored is read at /store/<key>': ['outputpath', 'output'] },
+  StoreData: { 'remove it: stored data is read at /store/<key>': ['outputpath', 'output'] },
   Wait: { [MILLISECONDS]: ['milliseconds', 'ms', 'time', 'delay', 'seconds', 'timeout', 'durationms', 'duration_ms'] },
   DateCalculation: { [AMOUNT]: ['amount', 'unit', 'value', 'interval', 'duration'] },
   Calculate: { [ONE_OPERATION]: ['expression', 'formula'] },
   ExtractText: { 'write them into the pattern, such as (?i)': ['flags', 'options'] },
 };
 
-/** What agents call an operation, in lower case and letters alone. */
+/** Other names that agents use for an operation, in lower-case letters. */
 const NAMES: Words = {
   ApiCall: [
     'http',

@@ -52,7 +52,7 @@ describe('reading a template', () => {
 });
 
 describe('reading a URL', () => {
-  test('what is fixed is known before it runs', () => {
+  test('the fixed part is known before it runs', () => {
     expect(parseUrlTemplate('https://API.example.com:8443/users/{/workflow/id}/posts?tag={/workflow/tag}')).toEqual({
       ok: true,
       url: {

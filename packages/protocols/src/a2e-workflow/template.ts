@@ -3,7 +3,7 @@ import { parseUrl } from '../platform.ts';
 import { MOST_PROBLEMS, show } from '../validation.ts';
 import { mayPassPrototype, type Path, parsePath, THROUGH_PROTOTYPE } from './path.ts';
 
-/** A text with places to fill: `Hello {/workflow/user/name}`. Filling is replacing; nothing is ever evaluated. */
+/** A text with places to fill: `Hello {/workflow/user/name}`. Templates are replaced, never evaluated. */
 export interface Template {
   readonly parts: readonly TemplatePart[];
   readonly faults: readonly TemplateFault[];
@@ -12,7 +12,7 @@ export interface Template {
 export type TemplatePart =
   | { readonly is: 'text'; readonly text: string }
   | { readonly is: 'path'; readonly path: Path }
-  /** FormatText only: a field of the input, or `value` for an input that is no object. */
+  /** FormatText only: a field of the input, or `value` for an input that is not an object. */
   | { readonly is: 'field'; readonly name: string };
 
 export interface TemplateFault {
@@ -26,14 +26,14 @@ export function hasTemplate(text: string): boolean {
   return text.includes('{/');
 }
 
-/** A quick yes for texts without templates, or with plain ones; everything else has to be parsed. */
+/** Fast path for texts without templates, or with plain ones; others are parsed. */
 export function isPlainTemplate(text: string): boolean {
-  // One character is found faster than two.
+  // Searches for a single character first.
   return !text.includes('{') || (PLAIN_TEMPLATE.test(text) && !mayPassPrototype(text));
 }
 
 /**
- * Splits a text at `{/path}`. A brace that opens no path is text: JSON in a string is unchanged. With `fields`,
+ * Splits a text at `{/path}`. Other braces are text, so JSON in a string is unchanged. With `fields`,
  * `{name}` is a place too.
  */
 export function parseTemplate(text: string, { fields = false } = {}): Template {
@@ -66,7 +66,7 @@ export function parseTemplate(text: string, { fields = false } = {}): Template {
   return { parts, faults };
 }
 
-/** What of an ApiCall's URL is known before it runs. */
+/** The statically known parts of an ApiCall's URL. */
 export interface UrlParts {
   /** `https://api.example.com:8443`, lower-case, without a default port. */
   readonly origin: string;
@@ -74,7 +74,7 @@ export interface UrlParts {
   readonly host: string;
   readonly port: number;
   readonly secure: boolean;
-  /** The path as far as it is fixed, up to the first template or the query. */
+  /** The fixed path, up to the first template or the query. */
   readonly fixedPath: string;
   /** The whole path with `*` for every template. */
   readonly pathPattern: string;
@@ -84,7 +84,7 @@ export type UrlOutcome =
   | { readonly ok: true; readonly url: UrlParts }
   | { readonly ok: false; readonly fault: TemplateFault };
 
-/** Reads a URL template. Data may fill path segments and query values, never the part that says which host is called. */
+/** Reads a URL template. Data may fill path segments and query values, never the host. */
 export function parseUrlTemplate(text: string): UrlOutcome {
   const authority = AUTHORITY.exec(text);
   if (authority === null) {
@@ -100,7 +100,7 @@ export function parseUrlTemplate(text: string): UrlOutcome {
   if (parsed === undefined) return refuse({ code: 'url', expected: 'must be an absolute http or https URL' });
   if (parsed.username !== '' || parsed.password !== '') {
     const suggestion = 'put a credentialRef into the Authorization header';
-    return refuse({ code: 'url_userinfo', expected: 'must not carry a user name or password', suggestion });
+    return refuse({ code: 'url_userinfo', expected: 'must not contain a user name or password', suggestion });
   }
   const rest = text.slice(authority[0].length);
   const misplaced = misplacedTemplate(rest);
@@ -148,10 +148,10 @@ function refuse(fault: TemplateFault): UrlOutcome {
 
 const HOST_FROM_DATA: TemplateFault = {
   code: 'templated_host',
-  expected: 'must have a fixed scheme, host and port: data never decides which host is called',
-  suggestion: 'write the host out and put templates behind the first slash',
+  expected: 'must have a fixed scheme, host and port: data must not choose the host',
+  suggestion: 'write the host literally, with templates after the first slash only',
 };
-// Stops at the next brace of either kind: else a row of open ones is gone through again from each of them.
+// Stops at the next brace of either kind: otherwise a row of opening braces would be scanned again from each of them.
 const IN_BRACES = /\{[^{}]*\}/g;
 const PATH_ONLY = /\{(\/[^{}]*)(\}|$|(?=\{))/g;
 const PATH_OR_FIELD = /\{(\/[^{}]*|[A-Za-z0-9_][A-Za-z0-9_.-]*)(\}|$|(?=\{))/g;

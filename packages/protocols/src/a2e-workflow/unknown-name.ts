@@ -3,7 +3,7 @@ import { show } from '../validation.ts';
 import { namesWith, type OwnOperations } from './operation.ts';
 import { operationMeantBy } from './synonym.ts';
 
-/** A type that is no operation, in the words of the reader and of the checker. */
+/** The problem with an unknown operation type, for the reader and the checker. */
 export function unknownOperation(type: string, own?: OwnOperations) {
   const names = namesWith(own);
   const close = nearest(type, names) ?? operationMeantBy(type);
@@ -14,7 +14,7 @@ export function unknownOperation(type: string, own?: OwnOperations) {
   } as const;
 }
 
-/** An id that is run and that no line defines; `name` is the place that runs it. */
+/** The problem with an undefined id; `name` is the place that runs it. */
 export function undefinedOperation(id: string, name: string, defined: Iterable<string>) {
   const close = nearest(id, defined);
   return {

@@ -4,7 +4,7 @@ import type { Static, Typed } from '../static.ts';
 /** Ids of operations and executions (A2E workflow, JSONL Structure). */
 export const Id = { type: 'string', pattern: '^[a-zA-Z0-9_-]+$', maxLength: 100 } as const;
 
-/** A data-model path: the grammar of `parsePath` as a pattern, so that a valid message need not be parsed to be read. */
+/** A data-model path: the grammar of `parsePath` as a pattern. */
 export const PathText = { type: 'string', pattern: pathPattern('workflow|store|loop'), maxLength: 512 } as const;
 
 /** Results are written below `/workflow` only: `/store` and `/loop` belong to StoreData and Loop. */
@@ -34,7 +34,7 @@ export const PathReference = {
 } as const;
 export type PathReference = Static<typeof PathReference>;
 
-/** `{"credentialRef": {"id": "x"}}`: a secret the vault puts in when the request leaves. */
+/** `{"credentialRef": {"id": "x"}}`: a secret that the vault inserts into the outbound request. */
 export const CredentialReference = {
   type: 'object',
   required: ['credentialRef'],
@@ -45,7 +45,7 @@ export const CredentialReference = {
 } as const;
 export type CredentialReference = Static<typeof CredentialReference>;
 
-/** A header or query value. One flat shape instead of `anyOf`, so that a problem is named once. */
+/** A header or query value. One flat shape instead of `anyOf`, so that each problem is reported once. */
 const reference = {
   minProperties: 1,
   maxProperties: 1,
@@ -68,7 +68,7 @@ export const NumberOrPath = {
   additionalProperties: false,
 } as unknown as Typed<number | PathReference>;
 
-/** Whether a free JSON value is a reference: an object with `path` alone, and a path in it. */
+/** Whether a free JSON value is a reference: an object with only a valid `path`. */
 export function isPathReference(value: Json | undefined): value is PathReference {
   return (
     isObject(value) &&

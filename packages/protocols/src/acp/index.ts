@@ -1,4 +1,4 @@
-// Agent Client Protocol, version 1: what an endpoint and a driver need beside the adapters of the hub.
+// Agent Client Protocol, version 1: the parts of an endpoint and a driver beyond the adapters of the hub.
 
 export { acpError } from './errors.ts';
 export { acpPromptParams, userBlocksOf } from './prompt.ts';

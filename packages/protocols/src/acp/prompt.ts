@@ -10,7 +10,7 @@ export function acpPromptParams(prompt: readonly Json[]): JsonObject {
     prompt: [...blocks],
     content_blocks: blocks.map((block) => respellAcp(block, 'snake_case')),
     text,
-    // Where agents that read chat messages look for it.
+    // The member that chat agents read.
     content: text,
     ...(files.length > 0 && { files }),
   };
@@ -24,7 +24,7 @@ function textIn({ type, text, resource }: JsonObject): string[] {
   return [typeof uri === 'string' ? `${uri}\n${resource['text']}` : resource['text']];
 }
 
-/** What is attached, as an E2A file reference. */
+/** Attachments as E2A file references. */
 function fileIn(block: JsonObject): JsonObject[] {
   const { type, uri, name, mimeType, size, resource } = block;
   if (type === 'resource_link' && typeof uri === 'string') {
@@ -49,7 +49,7 @@ function fileIn(block: JsonObject): JsonObject[] {
   ];
 }
 
-/** A person's words, from the params of any request, as blocks that an ACP client can show. */
+/** The user's message, from the params of any request, as blocks for ACP clients. */
 export function userBlocksOf(params: JsonObject): JsonObject[] {
   const { prompt, text, content, query } = params;
   if (Array.isArray(prompt)) {

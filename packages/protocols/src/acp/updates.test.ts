@@ -47,7 +47,7 @@ const tool = (delta: JsonObject) => chunk({ delta_kind: 'tool', delta });
 const complete = (result: Json) =>
   newResponse({ response_kind: 'e2a.complete', is_final: true, status: 'succeeded', body: { result } });
 
-/** What is sent for these frames, each checked against the schema. */
+/** The messages sent for these frames, each checked against the schema. */
 function sent(...frames: E2AResponse[]) {
   return sentTo({}, ...frames);
 }

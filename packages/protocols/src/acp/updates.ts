@@ -10,11 +10,11 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { acpErrorOfFrame } from './errors.ts';
 import { acpPlanOf, validAcpUpdate } from './valid-update.ts';
 
-/** What an ACP client is sent for one frame. */
+/** The messages to an ACP client for one frame. */
 export interface AcpConverted {
   /** Each the `update` of one `session/update`. */
   readonly updates: readonly JsonObject[];
-  /** To be put to the person at the client. */
+  /** A question for the user of the client. */
   readonly question?: Question;
   readonly questionEnd?: QuestionEnd;
   /** The answer to the prompt. */
@@ -35,8 +35,8 @@ export class AcpUpdates {
   readonly #requestId: string;
   readonly #announced: ReadonlySet<string>;
   readonly #tools = new Set<string>();
-  /** Open questions that are announced as tool calls of their own. */
-  readonly #asked = new Set<string>();
+  /** Open questions that are announced as separate tool calls. */
+  readonly #openQuestions = new Set<string>();
   #text = '';
   /** A new message begins after each tool call. */
   #messages = 0;
@@ -67,7 +67,7 @@ export class AcpUpdates {
     }
   }
 
-  /** The update as an ACP agent made it, which is more exact than the chunk that was made of it. */
+  /** The original update of an ACP agent, which is more precise than its chunk. */
   #own({ provenance, projections: { acp }, is_final: isFinal }: E2AResponse): JsonObject[] | undefined {
     if (provenance.source_protocol !== 'acp' || isFinal || !isObject(acp) || !isObject(acp['params'])) return undefined;
     const { update } = acp['params'];
@@ -92,7 +92,7 @@ export class AcpUpdates {
     return TO_ANNOUNCE.has(String(kind)) && !this.#announced.has(String(kind));
   }
 
-  /** The first frame about a tool announces it, whatever the agent calls it. */
+  /** The first frame about a tool announces it, regardless of its kind. */
   #upserted(id: string, update: JsonObject): JsonObject {
     this.#endMessage();
     if (this.#tools.has(id)) return { ...update, sessionUpdate: 'tool_call_update' };
@@ -141,13 +141,13 @@ export class AcpUpdates {
     // Some clients show no permission request for a tool call that they do not know.
     const { title, subject } = question;
     const { toolCallId, status: _, ...call } = acpToolCallOf({ id, title, ...kindOf(subject) }, id);
-    if (id === question.question_id) this.#asked.add(toolCallId);
+    if (id === question.question_id) this.#openQuestions.add(toolCallId);
     return { updates: [this.#upserted(toolCallId, { toolCallId, ...call, status: 'pending' })], question };
   }
 
-  /** No agent reports the end of a tool call that is only a question. */
+  /** Agents do not report the end of a tool call that is only a question. */
   #closed({ question_id: toolCallId, state }: QuestionEnd): JsonObject[] {
-    if (!this.#asked.delete(toolCallId)) return [];
+    if (!this.#openQuestions.delete(toolCallId)) return [];
     return [this.#upserted(toolCallId, { toolCallId, status: state === 'answered' ? 'completed' : 'failed' })];
   }
 
@@ -175,14 +175,14 @@ function promptResult({ stopReason, stop_reason: other = stopReason, usage }: Js
   return { stopReason: acpStopReason(other), ...(isObject(usage) && { _meta: { usage } }) };
 }
 
-/** How much of its context window the agent has used, where it reports that. */
+/** How much of its context window the agent has used, if it reports that. */
 function usageIn(result: Json | undefined): JsonObject[] {
   const usage = isObject(result) && isObject(result['usage']) ? result['usage'] : undefined;
   const update = usage && validAcpUpdate({ ...usage, sessionUpdate: 'usage_update' });
   return update === undefined ? [] : [update];
 }
 
-/** A result without text, which an editor could not show otherwise: as JSON. */
+/** A result without text, as JSON, so that editors can show it. */
 function dataText(result: Json | undefined): string {
   if (typeof result !== 'object' || result === null) return '';
   if (Array.isArray(result)) return JSON.stringify(result);

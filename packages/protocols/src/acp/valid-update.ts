@@ -2,7 +2,7 @@ import { ACP_TOOL_KINDS, acpToolStatus } from '../e2a/adapters/acp-tool-call.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts';
 
 /**
- * An agent's own `session/update` as any ACP client can read it; `undefined` where it cannot be one. A client may lose a whole message
+ * An agent's own `session/update` as any ACP client can read it; `undefined` if it is invalid. A client may lose a whole message
  * over one member that it cannot read, so that such members are left out. The options of an agent's own configuration are left out too:
  * a list of them would take the place of the client's list.
  */
@@ -77,7 +77,7 @@ function toolCall(update: JsonObject): JsonObject | undefined {
   };
 }
 
-/** A terminal of the agent's is not one of the client's: what it cannot show is left out. */
+/** Content that refers to the agent's own terminals is left out, because the client cannot show it. */
 function toolContent(item: Json): JsonObject[] {
   if (!isObject(item)) return [];
   const { type, content, path, oldText, newText } = item;
@@ -102,7 +102,7 @@ function planEntry(item: Json): JsonObject[] {
   return [{ content, priority, status: status === 'failed' ? 'completed' : status }];
 }
 
-/** A list of things to do, whatever its shape, as ACP's plan. */
+/** A to-do list of any shape as ACP's plan. */
 export function acpPlanOf(items: readonly Json[]): JsonObject {
   return { sessionUpdate: 'plan', entries: items.flatMap(planEntry) };
 }

@@ -4,10 +4,10 @@ import type { NewQuestion, QuestionAnswer, QuestionOption } from './question.ts'
 import { decodeNewQuestion } from './read-question.ts';
 import type { E2AResponse } from './response.ts';
 
-/** A question that an E2A agent asks in a frame of its own, and how the agent receives the answer. */
+/** A question that an E2A agent asks in its own frame, and how the agent receives the answer. */
 export interface AgentQuestion {
   readonly question: NewQuestion;
-  /** What is sent to the agent. */
+  /** The message to the agent. */
   reply(answer: QuestionAnswer): { readonly method: string; readonly params: JsonObject };
 }
 

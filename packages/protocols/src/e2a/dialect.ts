@@ -60,7 +60,7 @@ export function errorBodyOf(failure: Failure): JsonObject {
   };
 }
 
-/** Details may hold anything a failure's author put there; only what is JSON can travel. */
+/** Details may contain anything a failure's author put there; only what is JSON can travel. */
 function jsonOf(details: object): JsonObject {
   const json = JSON.parse(JSON.stringify(details)) as Json;
   return isObject(json) ? json : {};

@@ -9,7 +9,7 @@ import type { E2AResponse } from './response.ts';
  *
  *   open ──frame n, n+1, …──▶ open ──frame with is_final──▶ closed
  *
- * Keepalive frames and server pushes stand outside of the order and are let through in any state.
+ * Keepalive frames and server pushes are outside of the order and accepted in any state.
  */
 export class FrameOrder {
   #requestId: string | null | undefined;
@@ -21,7 +21,7 @@ export class FrameOrder {
     this.#requestId = requestId;
   }
 
-  /** What is wrong with the frame in its place; empty when nothing is. */
+  /** The problems of the frame at its position; empty if there are none. */
   receive(response: E2AResponse): Issue[] {
     if (isKeepalive(response) || isServerPush(response)) return [];
     this.#requestId ??= response.request_id;

@@ -3,7 +3,7 @@ import { pointerTo } from '../pointer.ts';
 import type { Notes } from './read-record.ts';
 import type { E2AResponse } from './response.ts';
 
-/** What a legacy answer says in E2A terms: the part of a response that its body decides. */
+/** A legacy answer in E2A terms: the part of a response that its body decides. */
 export type AgentAnswer = Pick<E2AResponse, 'response_kind' | 'status' | 'is_final' | 'body'>;
 
 /** The unary answer of before E2A. */
@@ -17,7 +17,7 @@ export function isAgentChunk(json: JsonObject): boolean {
   return has(json, 'request_id', 'channel_id', 'is_complete', 'payload');
 }
 
-/** Keys of the two shapes that are no fields of a response. */
+/** Keys of the two shapes that are not fields of a response. */
 export const AGENT_ANSWER_KEYS = ['ok', 'payload', 'is_complete'] as const;
 
 export function answerOfAgentResponse(legacy: JsonObject, pointer: string, notes: Notes): AgentAnswer | undefined {

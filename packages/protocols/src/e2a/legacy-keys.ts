@@ -40,7 +40,7 @@ export function dropReservedKeys(record: OpenRecord, field: string, notes: Notes
   record.set(field, Object.fromEntries(kept));
 }
 
-/** The old name counts only where the new one says nothing. */
+/** The old name counts only if the new one is missing. */
 function rename(record: OpenRecord, from: string, to: string, notes: Notes): void {
   const value = take(record, from, to, notes);
   if (value === undefined || value === null) return;
@@ -48,7 +48,7 @@ function rename(record: OpenRecord, from: string, to: string, notes: Notes): voi
   else if ((record.get(to) ?? null) === null) record.set(to, value);
 }
 
-/** E2A §9: keys of `payload` that `params` does not have; empty values are no news. */
+/** E2A §9: keys of `payload` that `params` does not have; empty values are ignored. */
 function mergePayload(record: OpenRecord, notes: Notes): void {
   const payload = takeObject(record, 'payload', 'params', notes);
   const news = Object.entries(payload ?? {}).filter(([, value]) => !isEmpty(value));
@@ -88,11 +88,11 @@ function migrateBinding(record: OpenRecord, notes: Notes): void {
   });
 }
 
-/** Removes the old key and says what to send instead. */
+/** Removes the old key, with a suggestion. */
 function take(record: OpenRecord, key: string, replacement: string, notes: Notes): Json | undefined {
   const value = record.get(key);
   if (!record.delete(key)) return undefined;
-  const message = `${key} is an old key; its place is ${replacement}`;
+  const message = `${key} is a legacy key; use ${replacement}`;
   notes.warn({ pointer: pointerTo('', key), code: 'legacy_key', message, suggestion: `send ${replacement}` });
   return value;
 }
@@ -109,7 +109,7 @@ function takeObject(record: OpenRecord, key: string, replacement: string, notes:
 function addMissing(record: OpenRecord, field: string, members: JsonObject): void {
   if (Object.keys(members).length === 0) return;
   const present = record.get(field) ?? {};
-  // Something that is no object stays, for the schema to refuse.
+  // Something that is not an object stays, for the schema to refuse.
   if (isObject(present)) record.set(field, { ...members, ...present });
 }
 

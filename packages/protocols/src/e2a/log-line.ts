@@ -22,7 +22,7 @@ export function logLine(record: E2AEnvelope | E2AResponse, { largestPart = 4096 
   return JSON.stringify(withoutBlanks(line)).replace(UNSAFE, escaped);
 }
 
-/** First the six keys every line has, then what says something. */
+/** First the six keys of every line, then the non-empty ones. */
 function responseLine(response: E2AResponse, part: (value: JsonObject) => Json): JsonObject {
   return {
     request_id: response.request_id,
@@ -77,10 +77,10 @@ function bounded(value: Json, largest: number): Json {
 
 /** Leaves out what is null or empty, but never one of the six keys a reader sorts and replays by. */
 function withoutBlanks(line: JsonObject): JsonObject {
-  const telling = Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isEmpty(value));
-  // An id or a name that is no longer one must not fill the log.
+  const shown = Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isEmpty(value));
+  // Overlong ids and names must not fill the log.
   const clipped = (value: Json) => (typeof value === 'string' ? clip(value, LONGEST_TEXT) : value);
-  return Object.fromEntries(telling.map(([key, value]) => [key, clipped(value)]));
+  return Object.fromEntries(shown.map(([key, value]) => [key, clipped(value)]));
 }
 
 function escaped(character: string): string {
@@ -98,5 +98,5 @@ const MINIMUM: ReadonlySet<string> = new Set([
 const MOST_NAMES = 16;
 const LONGEST_NAME = 64;
 const LONGEST_TEXT = 1024;
-/** What JSON leaves as it is and a terminal does not: DEL and C1 controls, line separators, direction overrides. */
+/** Characters that JSON does not escape but terminals interpret: DEL and C1 controls, line separators, direction overrides. */
 const UNSAFE = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;

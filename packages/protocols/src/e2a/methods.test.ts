@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ACP_CLIENT_TO_AGENT_METHODS, ACP_SESSION_UPDATE_KINDS, GATEWAY_METHODS, methodOwner } from './methods.ts';
 
-describe('whose method it is', () => {
+describe('the owner of a method', () => {
   test.each([
     [null, 'none'],
     ['ext', 'ext'],

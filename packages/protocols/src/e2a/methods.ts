@@ -1,8 +1,8 @@
-/** Whose method a name is: E2A uses one field for all of them (E2A §2). */
+/** The owner of a method name: E2A uses one field for all of them (E2A §2). */
 export type MethodOwner = 'none' | 'acp' | 'ext' | 'gateway' | 'agent';
 
 /**
- * Who answers a method. `none`: a heartbeat has no name. `gateway`: an RPC of the server itself. `agent`: any other
+ * The handler of a method. `none`: a heartbeat has no name. `gateway`: an RPC of the server itself. `agent`: any other
  * name is the agent's own and is delivered to it. `initialize` is on two lists and is taken as ACP's.
  */
 export function methodOwner(method: string | null): MethodOwner {

@@ -1,7 +1,7 @@
 import { isObject, parseJson } from '../json.ts';
 import type { GivenAnswer, Question } from './question.ts';
 
-/** A question as a text that stands alone, with how to answer it: for protocols that have nothing but text. */
+/** A question as a text that stands alone, with how to answer it: for protocols that have only text. */
 export function questionText(question: Question): string {
   const { title, options = [], url } = question;
   const choices = options.map(({ id, name }, index) => `${index + 1}. ${name} (${id})`);
@@ -14,7 +14,7 @@ export function questionText(question: Question): string {
   ].join('\n');
 }
 
-/** What a person has to know beside the title: nobody consents to a call without its arguments. */
+/** The details of a question, such as the arguments of a call. */
 export function questionDetails({ description, subject }: Pick<Question, 'description' | 'subject'>): string[] {
   const { command, text, input } = subject ?? {};
   const args = input === undefined ? '' : JSON.stringify(input);
@@ -31,7 +31,7 @@ export function answerHelp({ options = [], schema }: Question): string {
   return `Answer with a JSON object that has ${fields.join(', ')}, or with "decline".`;
 }
 
-/** The answer that a text stands for: an option's id, name or number, a JSON object, `accept` or `decline`; else `undefined`. */
+/** The answer in a text: an option's id, name or number, a JSON object, `accept` or `decline`; else `undefined`. */
 export function answerFromText(question: Question, text: string): GivenAnswer | undefined {
   const words = text.trim();
   const folded = words.toLowerCase();

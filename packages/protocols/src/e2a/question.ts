@@ -1,7 +1,7 @@
 import { Opaque, OpaqueObject } from '../schema.ts';
 import type { Static } from '../static.ts';
 
-/** What a question wants: consent to an action, one of several choices, a filled form, a visit to a URL, a sign-in, consent to a plan. */
+/** The kind of a question: consent to an action, one of several choices, a filled form, a visit to a URL, a sign-in, consent to a plan. */
 export const QUESTION_KINDS = ['permission', 'choice', 'form', 'url', 'auth', 'plan'] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
@@ -18,13 +18,13 @@ export const QuestionOption = {
   properties: {
     id,
     name: { type: 'string', minLength: 1, maxLength: 500, description: 'What a person reads.' },
-    kind: { enum: QUESTION_OPTION_KINDS, description: 'What choosing it means.' },
+    kind: { enum: QUESTION_OPTION_KINDS, description: 'The effect of choosing it.' },
   },
   additionalProperties: false,
 } as const;
 export type QuestionOption = Static<typeof QuestionOption>;
 
-/** What a question is about. */
+/** The subject of a question. */
 export const QuestionSubject = {
   type: 'object',
   required: ['type'],
@@ -106,7 +106,7 @@ export const Question = {
   type: 'object',
   required: ['question_id', 'kind', 'title', 'asked_at', 'expires_at'],
   properties: {
-    question_id: { ...id, description: 'Unique for ever.' },
+    question_id: { ...id, description: 'A unique id.' },
     ...shared,
     asked_at: { ...text, description: 'When it was asked.' },
     expires_at: { ...text, description: 'When it is answered by its rejecting option, or declined.' },
@@ -114,7 +114,7 @@ export const Question = {
 } as const;
 export type Question = Static<typeof Question>;
 
-/** An answer as somebody gives it. */
+/** An answer as received. */
 export const GivenAnswer = {
   type: 'object',
   properties: {
@@ -124,7 +124,7 @@ export const GivenAnswer = {
     text: {
       ...text,
       maxLength: 65_536,
-      description: 'In place of all of these: the id, name or number of an option, a JSON object, accept or decline.',
+      description: 'Instead of the other fields: the id, name or number of an option, a JSON object, accept or decline.',
     },
   },
   additionalProperties: false,
@@ -142,7 +142,7 @@ export const QuestionAnswer = {
     by: { type: ['string', 'null'], description: 'The caller that answered; null where the server did.' },
     channel: {
       ...text,
-      description: 'How the answer arrived, such as e2a or a2a-mailbox; expiry where the time ran out.',
+      description: 'How the answer arrived, such as e2a or a2a-mailbox, or expiry.',
     },
     at: { ...text, description: 'When it was answered.' },
   },

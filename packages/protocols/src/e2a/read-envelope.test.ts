@@ -15,7 +15,7 @@ describe('tolerances are reported', () => {
       {
         pointer: '/channel_id',
         code: 'legacy_key',
-        message: 'channel_id is an old key; its place is channel',
+        message: 'channel_id is a legacy key; use channel',
         suggestion: 'send channel',
       },
     ]);
@@ -45,7 +45,7 @@ describe('tolerances are reported', () => {
 });
 
 describe('merging old keys', () => {
-  test('payload does not repair params that are no object: both are judged', () => {
+  test('payload does not repair params that are not an object: both are judged', () => {
     const outcome = decodeEnvelope({ request_id: 'r1', params: 5, payload: { a: 1 } });
     expect(outcome).toMatchObject({ ok: false, issues: [{ pointer: '/params', code: 'type' }] });
   });

@@ -36,7 +36,7 @@ export function decodeEnvelope(json: Json, options: DecodeOptions = {}): Outcome
   return readTolerantly(json, new Notes(options.lenient));
 }
 
-/** One key that only E2A has, or a method with its params; JSON-RPC has those too, and says so. */
+/** One key that only E2A has, or a method with its params; JSON-RPC has those too, but also its own member. */
 export function looksLikeEnvelope(json: JsonObject): boolean {
   for (const key of MARKS) if (Object.hasOwn(json, key)) return true;
   return Object.hasOwn(json, 'method') && Object.hasOwn(json, 'params') && !Object.hasOwn(json, 'jsonrpc');
@@ -63,7 +63,7 @@ function readTolerantly(json: JsonObject, notes: Notes): Outcome<E2AEnvelope> {
   return accept(envelopeOf(input, pick(input, unknown)), [...notes.warnings, ...misspelt(json, unknown, KEYS)]);
 }
 
-/** What the schema has let through: every field may be missing. */
+/** A valid record: every field may be missing. */
 type EnvelopeInput = Partial<Omit<E2AEnvelope, 'extras' | 'provenance' | 'auth'>> & {
   readonly provenance?: Partial<E2AProvenance>;
   readonly auth?: Partial<E2AAuth> | null;
@@ -73,7 +73,7 @@ function isInput(json: unknown): json is EnvelopeInput {
   return validators.Envelope(json);
 }
 
-/** What the schema cannot see. */
+/** The rules beyond the schema. */
 function needsNoRepair(input: EnvelopeInput): boolean {
   return (
     isKnownVersion(input.protocol_version) &&

@@ -5,7 +5,7 @@ import type { Issue } from '../outcome.ts';
 import { pointerTo, segmentsOf } from '../pointer.ts';
 import { show } from '../validation.ts';
 
-/** What is found while one record is read the slow way. */
+/** The findings while one record is read on the slow path. */
 export class Notes {
   readonly issues: Issue[] = [];
   readonly warnings: Issue[] = [];
@@ -38,7 +38,7 @@ export class Notes {
 /** A record under repair. A map, because callers choose its keys. */
 export type OpenRecord = Map<string, Json>;
 
-/** What a top-level key is to a reader; a key that is not listed is kept in `extras`. */
+/** The role of a top-level key; unlisted keys are kept in `extras`. */
 export type KeyRoles = ReadonlyMap<string, 'field' | 'legacy' | 'forbidden'>;
 
 export function keyRoles(fields: readonly string[], legacy: readonly string[]): KeyRoles {
@@ -49,7 +49,7 @@ export function keyRoles(fields: readonly string[], legacy: readonly string[]): 
   ]);
 }
 
-/** The keys nobody knows, or `undefined` when some key needs a closer look. */
+/** The unknown keys, or `undefined` if some key needs a close check. */
 export function unknownKeys(json: JsonObject, roles: KeyRoles): readonly string[] | undefined {
   let unknown: string[] | undefined;
   for (const key in json) {
@@ -78,7 +78,7 @@ export function misspelt(json: JsonObject, unknown: readonly string[], roles: Ke
   return unknown.slice(0, MOST_COMPARED).flatMap((key): Issue[] => {
     const close = nearest(key, absent);
     if (close === undefined) return [];
-    const message = `${key} is not a field of E2A; it is kept, and means nothing here`;
+    const message = `${key} is not a field of E2A; it is kept, but has no effect`;
     return [{ pointer: pointerTo('', key), code: 'unknown_field', message, suggestion: `did you mean ${close}?` }];
   });
 }
@@ -104,14 +104,14 @@ export function checkVersion(record: OpenRecord, notes: Notes): void {
   });
 }
 
-/** A value that is no record of ours, or not the one that belongs here. */
+/** The issue of a value that is not a record, or not the expected one. */
 export function notE2A(json: Json): Issue {
-  const { got, suggestion } = isObject(json) ? whatElse(json) : { got: show(json), suggestion: SEND_ONE };
+  const { got, suggestion } = isObject(json) ? otherShape(json) : { got: show(json), suggestion: SEND_ONE };
   const message = `the message must be an E2A envelope or response; got ${got}`;
   return { pointer: '', code: 'not_e2a', message, suggestion };
 }
 
-function whatElse(json: JsonObject): { got: string; suggestion: string } {
+function otherShape(json: JsonObject): { got: string; suggestion: string } {
   const has = (key: string) => Object.hasOwn(json, key);
   if (has('jsonrpc')) return { got: 'a JSON-RPC message', suggestion: 'read it with envelopeFromAcpJsonrpc' };
   if (has('response_kind')) return { got: 'a response where an envelope belongs', suggestion: SEND_ONE };

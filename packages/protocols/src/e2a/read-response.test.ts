@@ -3,7 +3,7 @@ import { decodeResponse, isE2AResponse, looksLikeResponse } from './read-respons
 import { RESPONSE_KINDS } from './response.ts';
 import { RESPONSE_BODIES } from './response-body.ts';
 
-describe('what a frame is', () => {
+describe('recognizing a frame', () => {
   test.each([
     ['a frame of version 1.0 with a kind', { protocol_version: '1.0', response_kind: 'e2a.chunk' }, true],
     ['an event', { type: 'event', protocol_version: '1.0', response_kind: 'e2a.chunk' }, false],

@@ -47,7 +47,7 @@ export function decodeResponse(json: Json, options: DecodeOptions = {}): Outcome
   return readTolerantly(json, new Notes(options.lenient));
 }
 
-/** A frame says its kind; one that forgot has other fields no request has, and lacks `params`. */
+/** A frame has a kind; one without it has other fields that no request has, and lacks `params`. */
 export function looksLikeResponse(json: JsonObject): boolean {
   if (Object.hasOwn(json, 'response_kind') || isAgentResponse(json) || isAgentChunk(json)) return true;
   return !Object.hasOwn(json, 'params') && ANSWER_MARKS.some((key) => Object.hasOwn(json, key));
@@ -86,7 +86,7 @@ function readAgentShape(json: JsonObject, record: OpenRecord, notes: Notes): boo
   notes.warn({
     pointer: '',
     code: 'legacy_shape',
-    message: `this is an answer of before E2A (${isUnary ? 'AgentResponse' : 'AgentResponseChunk'})`,
+    message: `this is an answer in the format before E2A (${isUnary ? 'AgentResponse' : 'AgentResponseChunk'})`,
     suggestion: 'send an E2A response, with response_kind and body',
   });
   const answer = isUnary ? answerOfAgentResponse(json, '', notes) : answerOfAgentChunk(json, '', notes);
@@ -130,7 +130,7 @@ function fill(record: OpenRecord, field: string, value: Json | undefined): void 
   if (value !== undefined && (record.get(field) ?? null) === null) record.set(field, value);
 }
 
-/** What the schema of the kind finds in the body; nothing for a kind we do not know. */
+/** The schema's findings in the body; none for an unknown kind. */
 function bodyIssues(record: OpenRecord): Issue[] {
   const kind = record.get('response_kind');
   const body = record.get('body');
@@ -151,7 +151,7 @@ function isInput(json: unknown): json is ResponseInput {
   return validators.Response(json);
 }
 
-/** What the schema of the record cannot see. */
+/** The rules beyond the schema of the record. */
 function needsNoRepair(input: ResponseInput): boolean {
   const { response_kind: kind, metadata } = input;
   return (

@@ -7,11 +7,11 @@ import type { Notes, OpenRecord } from './read-record.ts';
 /** A value read as another one; `value: undefined` means the field's default. */
 interface Repaired {
   readonly value: Json | undefined;
-  /** What the field should have been, to follow its name in a sentence. */
+  /** The expected form, worded to follow the field's name. */
   readonly expected: string;
 }
 
-/** What a reader does with a value that is not quite the field's; `undefined` leaves it for the schema to judge. */
+/** Corrects an unsuitable value; `undefined` leaves it to the schema. */
 export type Repair = (value: Json, lenient: boolean) => Repaired | undefined;
 
 /** Applies each field's repairs in turn, the first that answers, and reports what changed. */
@@ -32,7 +32,7 @@ export function repair(record: OpenRecord, repairs: Readonly<Record<string, read
   }
 }
 
-/** Null stands for "not given" where the field itself cannot be null. */
+/** Null means "not given" if the field cannot be null. */
 export const nullIsDefault: Repair = (value) =>
   value === null ? { value: undefined, expected: 'should be left out rather than null' } : undefined;
 
@@ -98,7 +98,7 @@ export function withoutNulls(...names: readonly string[]): Repair {
   };
 }
 
-/** RFC 3339 has four digits for the year; what lies outside is no time we can write. */
+/** RFC 3339 has four digits for the year; other years cannot be written. */
 function rfc3339Of(seconds: number): string | undefined {
   const milliseconds = Math.round(seconds * 1000);
   if (!(milliseconds >= EARLIEST && milliseconds <= LATEST)) return undefined;

@@ -24,7 +24,7 @@ export const ChunkBody = {
     delta_kind: { enum: DELTA_KINDS, description: 'What the piece is.' },
     delta: { type: ['string', 'object'], description: 'The piece: text, or an object.' },
     mime_type: { ...textOrNull, description: 'The MIME type of the piece.' },
-    // What the chunk was before it became one; the legacy chunk shape has them.
+    // The original form of the chunk, in the legacy shape.
     event_type: { ...textOrNull, description: 'The event in the older shape.' },
     source_chunk_type: { ...textOrNull, description: 'The chunk type in the older shape.' },
     role: { ...textOrNull, description: 'Who speaks.' },
@@ -191,7 +191,7 @@ export const ExtBody = {
 } as const;
 export type ExtBody = Static<typeof ExtBody>;
 
-/** What `body` is for each kind (E2A §12.5). A kind that is not here has a body nobody looks into. */
+/** The type of `body` for each kind (E2A §12.5). Bodies of other kinds are not interpreted. */
 export const RESPONSE_BODIES = {
   'e2a.complete': CompleteBody,
   'e2a.chunk': ChunkBody,

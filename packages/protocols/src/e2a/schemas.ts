@@ -24,7 +24,7 @@ const schemas: SchemaSet = {
     PlanApprovalBody: published('plan-approval-body', 'Body of plan.approval_required', body.PlanApprovalBody),
     Question: published('question', 'Question to a person', question.Question),
     NewQuestion: published('new-question', 'Question as an agent asks it', question.NewQuestion),
-    GivenAnswer: published('given-answer', 'Answer as somebody gives it', question.GivenAnswer),
+    GivenAnswer: published('given-answer', 'Answer from a caller', question.GivenAnswer),
     QuestionAnswer: published('question-answer', 'Answer to a question', question.QuestionAnswer),
     ExtBody: published('ext-body', 'Body of ext', body.ExtBody),
   },

@@ -12,7 +12,7 @@ const auth = newAuth({
   _meta: { hint: 'h' },
 });
 
-describe('what may be journaled', () => {
+describe('the journaled envelope', () => {
   test('the two fields with secrets are emptied, references and all else stay', () => {
     const envelope = newEnvelope({ request_id: 'r1', auth, params: { password: 'the agent needs it' } });
     expect(withoutSecrets(envelope)).toEqual({
@@ -28,7 +28,7 @@ describe('what may be journaled', () => {
   });
 });
 
-describe('what may be logged', () => {
+describe('the logged envelope', () => {
   test('of auth only what names a credential', () => {
     expect(redactedAuth(auth)).toEqual({
       method_id: 'oauth',

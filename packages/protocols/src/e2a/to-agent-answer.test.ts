@@ -38,7 +38,7 @@ describe('an old answer survives the way through E2A', () => {
 });
 
 describe('sent to a peer of before E2A', () => {
-  test('what only servers set stays with servers', () => {
+  test('members that only servers set are not forwarded', () => {
     const response = newResponse({
       response_kind: 'e2a.complete',
       status: 'succeeded',

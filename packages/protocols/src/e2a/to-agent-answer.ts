@@ -34,12 +34,12 @@ export function agentChunkFrom(response: E2AResponse): Outcome<JsonObject> {
     const message = `is_final must be ${!isFinal} on ${kind}; got ${isFinal}`;
     return reject({ pointer: '/is_final', code: 'no_legacy_form', message });
   }
-  const tell = PIECES.get(kind);
-  if (tell === undefined) {
+  const pieceOf = PIECES.get(kind);
+  if (pieceOf === undefined) {
     const message = `response_kind must be one of ${[...PIECES.keys()].join(', ')}; got ${show(kind)}`;
     return reject({ pointer: '/response_kind', code: 'no_legacy_form', message });
   }
-  return accept({ ...addressOf(response), ...tell(body) });
+  return accept({ ...addressOf(response), ...pieceOf(body) });
 }
 
 interface Piece {
@@ -87,7 +87,7 @@ function deltaPayload(body: JsonObject): JsonObject {
   };
 }
 
-/** The legacy end without a result is a payload that says only that. */
+/** The legacy end without a result is a payload with only that mark. */
 function finalPayload(result: Json | undefined): JsonObject {
   const payload = payloadOf(result);
   return Object.keys(payload).length === 0 ? { is_complete: true } : payload;
@@ -103,7 +103,7 @@ function addressOf(response: E2AResponse): JsonObject {
     request_id: response.request_id ?? '',
     channel_id: response.channel ?? '',
     agent_ref: response.agent_ref,
-    // What only servers set is for servers.
+    // Members that only servers set are not forwarded.
     metadata: hasReservedKey(metadata)
       ? Object.fromEntries(Object.entries(metadata).filter(([key]) => !RESERVED_METADATA_KEYS.includes(key)))
       : metadata,

@@ -7,7 +7,7 @@ import { decodeResponse } from './read-response.ts';
 import { E2AResponseShape, newResponse } from './response.ts';
 import { encodeEnvelope, encodeResponse } from './write.ts';
 
-describe('what is written', () => {
+describe('written envelopes', () => {
   test('an envelope has every field, nulls too', () => {
     expect(Object.keys(encodeEnvelope(newEnvelope())).sort()).toEqual([...E2AEnvelopeShape.required].sort());
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Any character, with those that parsers stumble over more often than chance would bring them. */
+/** Any character; those that break parsers are more frequent. */
 export const anyCharacter: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom('a', '"', '\\', '/', '\0', '\n', '\r', '\u0085', '\u2028', '\uFEFF', 'é', '€', '\uFFFF', '😀'),
   fc

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 /** Reads a stream that arrives in these chunks, and returns everything it produced. */
 export type ReadChunks<T> = (chunks: readonly Uint8Array[]) => readonly T[];
 
-/** Whatever reads a byte stream gives the same wherever the stream is cut: at one place, at two, at every one. */
+/** A reader of a byte stream returns the same result wherever the stream is cut: at one place, at two, at every one. */
 export function expectSameAtEveryCut<T>(bytes: Uint8Array, read: ReadChunks<T>, expected: readonly T[]): void {
   expect(read([bytes]), 'in one piece').toEqual(expected);
   expect(read(cutAt(bytes, [...bytes.keys()])), 'byte by byte').toEqual(expected);
@@ -38,7 +38,7 @@ export function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[
   return starts.map((start, index) => bytes.slice(start, starts[index + 1]));
 }
 
-/** Bytes moved while `run` runs: every copy in the framing goes through `set`. */
+/** Bytes copied while `run` runs: every copy in the framing uses `set`. */
 export function countCopiedBytes(run: () => void): number {
   const original = Uint8Array.prototype.set;
   let copied = 0;

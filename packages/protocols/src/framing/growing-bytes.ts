@@ -1,13 +1,13 @@
 /**
- * The bytes of something that arrives in pieces. Its room doubles when it is full, so that each byte is moved a
- * bounded number of times however small the pieces are, and it keeps no piece alive.
+ * A buffer for data that arrives in pieces. Its capacity doubles when it is full, so that each byte is moved a
+ * bounded number of times, and it does not retain the pieces.
  */
 export class GrowingBytes {
   readonly #most: number;
   #room: Uint8Array = NOTHING;
   #length = 0;
 
-  /** It takes at most `most` bytes, and never more room than that. */
+  /** It accepts and allocates at most `most` bytes. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -33,7 +33,7 @@ export class GrowingBytes {
     this.#length = length;
   }
 
-  /** The bytes so far, which are the caller's from now on; this is empty again. */
+  /** Returns the bytes so far, which then belong to the caller, and empties the buffer. */
   take(): Uint8Array {
     const bytes = this.#room.subarray(0, this.#length);
     this.clear();

@@ -218,7 +218,7 @@ describe('cost', () => {
     expect(splitter.bytesSinceNewline).toBe(200 * MiB);
   });
 
-  test('bytes since the last line break are counted, skipped ones too, for an edge that hangs up', () => {
+  test('bytes since the last line break are counted, skipped ones too, for an edge that disconnects', () => {
     const splitter = new LineSplitter({ maxLineBytes: 4 });
     splitter.push(encodeUtf8('ab'));
     expect(splitter.bytesSinceNewline).toBe(2);

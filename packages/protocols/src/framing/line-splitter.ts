@@ -7,7 +7,7 @@ export interface LineLimits {
 }
 
 /**
- * Bytes in, whole lines out. What the lines are never depends on where the stream was cut.
+ * Splits bytes into lines. The result does not depend on where the stream was cut.
  *
  * A line ends with LF or CRLF; blank ones are skipped. A line past the limit is one fault, reported as soon as it is
  * past it; its bytes are dropped up to its line break, and the next line is read normally.
@@ -29,42 +29,42 @@ export class LineSplitter {
 
   constructor(limits: LineLimits = {}) {
     this.#limit = limits.maxLineBytes ?? MAX_LINE_BYTES;
-    // One more than a line may have, for the CR that may stand before the LF.
+    // One more than the limit, for a CR before the LF.
     this.#partial = new GrowingBytes(this.#limit + 1);
   }
 
-  /** Bytes that came after the last line break, skipped ones too. An edge hangs up when there are too many. */
+  /** Bytes since the last line break, including skipped ones. An edge disconnects if there are too many. */
   get bytesSinceNewline(): number {
     return this.#sinceNewline;
   }
 
-  /** How many lines were passed over because nothing is on them. An edge that counts what it is sent counts these too. */
+  /** The number of skipped blank lines, for edges that count lines. */
   get blankLines(): number {
     return this.#blankLines;
   }
 
-  /** How the line began that was last found too long: enough to tell whose it was. */
+  /** The beginning of the last line that was too long, to identify its message. */
   get longLineStart(): Uint8Array {
     return this.#longLineStart;
   }
 
-  /** The end of that line as far as it was read: some protocols put the id there. */
+  /** The end of that line as far as it was read; some protocols put the id there. */
   get longLineEnd(): Uint8Array {
     return this.#longLineEnd;
   }
 
-  /** Whether the line that was last found too long has not ended yet. */
+  /** Whether the last line that was too long is still being skipped. */
   get isSkipping(): boolean {
     return this.#skipping;
   }
 
-  /** Bytes of memory held for a line that is not whole yet. */
+  /** Bytes of memory used by an incomplete line. */
   get bytesHeld(): number {
     return this.#partial.capacity;
   }
 
   /**
-   * The lines that this chunk completes and the faults it brings, in order. A line that lies within the chunk is a view
+   * The lines and faults that this chunk completes, in order. A line that lies within the chunk is a view
    * of it, not a copy: read it before the chunk's memory is used again.
    */
   push(chunk: Uint8Array): readonly Outcome<Uint8Array>[] {
@@ -78,7 +78,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** The stream has ended: a last line without a line break may be half of one, so it is a fault and never a line. */
+  /** The stream has ended: a last line without a line break may be incomplete, so it is a fault. */
   end(): readonly Outcome<Uint8Array>[] {
     const rest = this.#partial.take();
     this.#skipping = false;
@@ -101,7 +101,7 @@ export class LineSplitter {
     }
   }
 
-  /** A part of a line whose LF has not come yet. */
+  /** A part of a line whose LF has not arrived yet. */
   #begin(part: Uint8Array, lines: Outcome<Uint8Array>[]): void {
     this.#sinceNewline += part.length;
     if (this.#skipping) {
@@ -126,7 +126,7 @@ export class LineSplitter {
   /** A copy: the chunk's memory may be used again before the line has ended. */
   #keepEnd(part: Uint8Array): void {
     const last = part.subarray(-END_BYTES);
-    // Of as many as there is room for: `subarray(-0)` would be all of them.
+    // `subarray(-0)` would be all of them.
     const before = this.#longLineEnd.subarray(Math.max(0, this.#longLineEnd.length + last.length - END_BYTES));
     this.#longLineEnd = Uint8Array.of(...before, ...last);
   }
@@ -148,9 +148,9 @@ function withoutCr(line: Uint8Array): Uint8Array {
   return line[line.length - 1] === CR ? line.subarray(0, -1) : line;
 }
 
-/** Only what JSON calls white space, so there is no message to lose. */
+/** Only JSON white space, so it is not a message. */
 function isBlank(line: Uint8Array): boolean {
-  // The first byte decides for most lines; calling `every` would cost more than that.
+  // The first byte decides for most lines.
   for (let at = 0; at < line.length; at += 1) {
     const byte = line[at];
     if (byte !== SPACE && byte !== TAB && byte !== CR) return false;
@@ -172,7 +172,7 @@ function partialLine(length: number): Issue {
     pointer: '',
     code: 'partial_line',
     message: `expected a line break after the last line; the stream ended after ${length} bytes of it`,
-    suggestion: 'end every message with a line break, the last one too',
+    suggestion: 'end every message with a line break, including the last one',
   };
 }
 

@@ -93,7 +93,7 @@ describe('wherever the stream is cut', () => {
   });
 });
 
-describe('what we write', () => {
+describe('written lines', () => {
   test('is one compact line with one LF', () => {
     expect(ndjsonLine({ a: 'b\nc\r', d: [1, 2] })).toBe('{"a":"b\\nc\\r","d":[1,2]}\n');
   });

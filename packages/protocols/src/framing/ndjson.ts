@@ -4,7 +4,7 @@ import type { Outcome } from '../outcome.ts';
 import { type LineLimits, LineSplitter } from './line-splitter.ts';
 import { oneLineJson } from './one-line-json.ts';
 
-/** Bytes in, one outcome a line out: a value, or what is wrong with that line. A bad line never spoils the next. */
+/** Reads bytes and returns one outcome per line: a value, or the problem. An invalid line does not affect the next. */
 export class NdjsonReader {
   readonly #splitter: LineSplitter;
   readonly #limits: JsonLimits;
@@ -14,7 +14,7 @@ export class NdjsonReader {
     this.#limits = limits;
   }
 
-  /** Bytes that came after the last line break. An edge hangs up when there are too many. */
+  /** Bytes since the last line break. An edge disconnects if there are too many. */
   get bytesSinceNewline(): number {
     return this.#splitter.bytesSinceNewline;
   }
@@ -23,7 +23,7 @@ export class NdjsonReader {
     return this.#splitter.push(chunk).map((line) => this.#read(line));
   }
 
-  /** The stream has ended: a last line without a line break is a fault, however whole it looks. */
+  /** The stream has ended: a last line without a line break is a fault. */
   end(): readonly Outcome<Json>[] {
     return this.#splitter.end().map((line) => this.#read(line));
   }

@@ -255,7 +255,7 @@ function data(stream: string | Uint8Array, limits = {}): string[] {
   return read(stream, limits).map((message) => (typeof message === 'string' ? message : message.data));
 }
 
-/** The events, and the code of each fault in its place. Each chunk is overwritten once it was read. */
+/** The events, and the code of each fault in its place. Each chunk is overwritten after it was read. */
 function readChunks(chunks: readonly Uint8Array[], limits = {}): (SseMessage | string)[] {
   const parser = new SseParser(limits);
   return chunks.flatMap((chunk) => {

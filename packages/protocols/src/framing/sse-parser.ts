@@ -5,11 +5,11 @@ import { GrowingBytes } from './growing-bytes.ts';
 
 /** One event as it was dispatched. */
 export interface SseMessage {
-  /** The event's name, `message` when it has none. */
+  /** The event's name. Default: `message`. */
   readonly event: string;
   /** Its data lines, joined by line breaks. */
   readonly data: string;
-  /** The last id the stream gave, in this event or an earlier one; `''` when it gave none. */
+  /** The last id of the stream, from this event or an earlier one; `''` without one. */
   readonly lastEventId: string;
 }
 
@@ -19,10 +19,10 @@ export interface SseLimits {
 }
 
 /**
- * Bytes of a `text/event-stream` in, events out, as WHATWG HTML says ("Interpreting an event stream"), wherever the
+ * Parses a `text/event-stream` by WHATWG HTML ("Interpreting an event stream"), wherever the
  * stream was cut. Two things are stricter: an event that is not UTF-8, or is past the limit, is one fault instead of an
  * event of replacement characters or of any size; the events after it are read normally. An event that the end of the
- * stream cuts off is dropped, as the standard wants: ask for what follows `lastEventId`.
+ * stream cuts off is dropped, as the standard wants: resume after `lastEventId`.
  */
 export class SseParser {
   readonly #limit: number;
@@ -32,7 +32,7 @@ export class SseParser {
   #isFirstLine = true;
   /** The last byte was a CR: an LF right after it belongs to the same line break. */
   #afterCr = false;
-  /** The event has failed: its lines are passed over, up to the blank one. */
+  /** The event has failed: its lines are skipped up to the blank one. */
   #skipping = false;
   #eventBytes = 0;
   #event = '';
@@ -56,12 +56,12 @@ export class SseParser {
     return this.#retry;
   }
 
-  /** Bytes of memory held for a line that is not whole yet. */
+  /** Bytes of memory used by an incomplete line. */
   get bytesHeld(): number {
     return this.#partial.capacity;
   }
 
-  /** The events that this chunk completes and the faults it brings, in order. */
+  /** The events and faults that this chunk completes, in order. */
   push(chunk: Uint8Array): readonly Outcome<SseMessage>[] {
     const messages: Outcome<SseMessage>[] = [];
     let start = 0;
@@ -75,7 +75,7 @@ export class SseParser {
     return messages;
   }
 
-  /** A part of a line whose line break has not come yet. */
+  /** A part of a line whose line break has not arrived yet. */
   #beginLine(part: Uint8Array, messages: Outcome<SseMessage>[]): void {
     this.#afterCr = false;
     this.#lineIsEmpty = false;
@@ -119,7 +119,7 @@ export class SseParser {
       if (typeof text === 'string') this.#readField(text);
       else if (text !== undefined) this.#fail(text, messages);
     }
-    // Else a comment. It is not kept, so it does not count: a stream may beat for days between two events.
+    // Otherwise a comment, which does not count toward the limit: a stream may send heartbeats for days.
   }
 
   #readField(line: string): void {
@@ -146,7 +146,7 @@ export class SseParser {
     messages.push(reject(issue));
     this.#partial.clear();
     this.#startEvent();
-    // It did not come whole, so its id is not one to go on from.
+    // An incomplete event does not change the id to resume from.
     this.#id = this.#lastEventId;
     this.#skipping = true;
   }

@@ -2,9 +2,9 @@ import type { Json } from '../json.ts';
 import { oneLineJson } from './one-line-json.ts';
 
 export interface SseEvent {
-  /** What a client sends back as `Last-Event-ID`: a sequence number. */
+  /** The id that a client sends back as `Last-Event-ID`: a sequence number. */
   readonly id?: number;
-  /** One of the caller's own fixed names, never anything an agent supplied. */
+  /** A fixed name from our code, never one from an agent. */
   readonly event?: string;
   readonly data: Json;
 }
@@ -20,7 +20,7 @@ export function sseEvent({ id, event, data }: SseEvent): string {
   return `${text}data: ${oneLineJson(data)}\n\n`;
 }
 
-/** A comment, which clients ignore. Sent now and then it keeps proxies from closing a silent stream. */
+/** A comment, which clients ignore. It keeps proxies from closing a silent stream. */
 export function sseComment(text = ''): string {
   if (/[\r\n]/.test(text)) throw new Error('a comment is one line');
   return `:${text === '' ? '' : ` ${text}`}\n\n`;

@@ -1,6 +1,6 @@
 /**
- * JSON as it was written, with U+FFFD for each half of a character. A tool that cuts a text at any place leaves such a
- * half; strict readers, and we, refuse the whole line for it.
+ * JSON text with U+FFFD for each lone surrogate. Tools that cut text at any place leave lone
+ * surrogates, and strict readers refuse the whole line.
  */
 export function wholeCharacters(json: string): string {
   // `JSON.stringify` writes a half as an escape, and whole characters as they are.
@@ -11,5 +11,5 @@ function replaced(found: string, half: string | undefined): string {
   return half === undefined ? found : '\ufffd';
 }
 
-/** Every escape: a backslash that is escaped itself begins none. */
+/** Every escape, including escaped backslashes. */
 const ESCAPES = /\\(?:u(d[89a-f][0-9a-f]{2})|.)/g;

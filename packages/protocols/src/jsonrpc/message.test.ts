@@ -15,7 +15,7 @@ describe('JSON-RPC messages are classified', () => {
   });
 });
 
-describe('what is not JSON-RPC is explained', () => {
+describe('messages that are not JSON-RPC are explained', () => {
   test.each([
     ['a batch', [{ jsonrpc: '2.0', method: 'm' }], ['batch']],
     ['text', 'hello', ['type']],

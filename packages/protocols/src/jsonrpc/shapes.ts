@@ -12,7 +12,7 @@ export const JsonRpcRequest = {
 } as const;
 export type JsonRpcRequest = Static<typeof JsonRpcRequest>;
 
-/** A call nobody answers: it has no id. */
+/** A notification: a call without an id, which has no response. */
 export const JsonRpcNotification = {
   type: 'object',
   required: ['jsonrpc', 'method'],

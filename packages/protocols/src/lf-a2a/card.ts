@@ -9,7 +9,7 @@ export interface CardSkill {
   readonly tags: readonly string[];
 }
 
-/** What a card is made of. */
+/** The inputs of a card. */
 export interface LfCardSource {
   readonly name: string;
   readonly description: string;
@@ -26,7 +26,7 @@ export interface LfCardSource {
 
 /**
  * The card of one agent. Version 1.0 is the card of A2A 1.0 alone. For 0.3, which is also what a client without a version gets, the
- * members of 0.3 stand beside it: clients of both versions then find what they look for.
+ * members of 0.3 are added, so that clients of both versions can read it.
  */
 export function lfAgentCard(source: LfCardSource, version: A2aVersion): JsonObject {
   const { name, description, url, iconUrl, provider } = source;

@@ -13,7 +13,7 @@ import {
   TaskRequest,
 } from './shapes.ts';
 
-/** What each operation takes. */
+/** The parameters of each operation. */
 export interface Requests {
   SendMessage: SendMessageRequest;
   SendStreamingMessage: SendMessageRequest;
@@ -27,7 +27,7 @@ export interface Requests {
   DeleteTaskPushNotificationConfig: PushConfigRequest;
 }
 
-/** The parameters of an operation, in the words of 1.0. */
+/** The parameters of an operation, in the form of 1.0. */
 export function decodeA2aRequest<Name extends keyof Requests>(operation: Name, params: Json): Outcome<Requests[Name]> {
   const { validate, schema } = SHAPES[operation];
   const issues: Issue[] = [...issuesOf(validate, schema, params)];
@@ -37,7 +37,7 @@ export function decodeA2aRequest<Name extends keyof Requests>(operation: Name, p
   return issues.length > 0 ? reject(...issues) : accept(params as unknown as Requests[Name]);
 }
 
-/** What the shape cannot say: who speaks, and that a part holds exactly one thing. */
+/** Rules beyond the shape: the role, and that a part has exactly one content. */
 function messageIssues({ message }: SendMessageRequest): Issue[] {
   const issues: Issue[] = message.parts.flatMap((part, index) => partIssues(part, `/message/parts/${index}`));
   if (message.role !== 'ROLE_USER') {

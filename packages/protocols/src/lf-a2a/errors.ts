@@ -15,7 +15,7 @@ export const A2A_ERRORS = {
 } as const;
 export type A2aErrorName = keyof typeof A2A_ERRORS;
 
-/** What went wrong, before a binding words it. */
+/** An error, before a binding words it. */
 export interface A2aError {
   readonly code: number;
   readonly http: number;
@@ -31,7 +31,7 @@ export function a2aError(name: A2aErrorName, message: string): A2aError {
   return { ...A2A_ERRORS[name], message, details: [errorInfo(reasonOf(name))] };
 }
 
-/** A failure of ours in A2A's words. Failures that A2A has no error for keep their code as the reason. */
+/** A failure in A2A's terms. Failures without an A2A error keep their code as the reason. */
 export function a2aErrorOf({ code: ours, message, details }: Failure): A2aError {
   const row = FAILURES[ours];
   const { issues = [], suggestions = [], retry_after: retryAfter } = details;
@@ -69,7 +69,7 @@ function fieldOf(pointer: string): string {
 
 const TYPES = 'type.googleapis.com/google.rpc.';
 
-/** JSON-RPC's own codes are A2A's too; ours between them are not. */
+/** JSON-RPC's reserved codes are valid in A2A; our additional ones are not. */
 const CODES: Readonly<Record<number, number>> = {
   [-32700]: -32700,
   [-32600]: -32600,

@@ -5,16 +5,16 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { isThought, type PeerArtifact, readPeerEvent } from './read-event.ts';
 import type { MessagePart } from './shapes.ts';
 
-/** What a frame adds to its task. */
+/** The changes of a frame to its task. */
 export type FrameChange =
   | { readonly text: string }
-  /** What the agent does now. */
+  /** The current activity of the agent. */
   | { readonly news: MessagePart[] }
   | {
       readonly artifact: string;
       readonly parts: MessagePart[];
       readonly append: boolean;
-      /** Nothing is added to the artifact later. */
+      /** The artifact is complete. */
       readonly isWhole: boolean;
     };
 

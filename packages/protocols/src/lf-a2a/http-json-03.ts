@@ -54,7 +54,7 @@ function newPushConfigFrom03({ taskId, config, configId, ...params }: JsonObject
   });
 }
 
-/** An empty text is one that is not there. */
+/** An empty string means absent. */
 function withoutBlanks(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== ''));
 }

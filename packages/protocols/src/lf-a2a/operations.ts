@@ -17,7 +17,7 @@ export type A2aOperation = keyof typeof A2A_OPERATIONS;
 /** The two versions that are served. */
 export type A2aVersion = '1.0' | '0.3';
 
-/** The operation a JSON-RPC method names. The names of 1.0 and 0.3 are disjoint, so the method tells the version too. */
+/** The operation a JSON-RPC method names. The names of 1.0 and 0.3 are disjoint, so the method also determines the version. */
 export function operationOf(method: string): { operation: A2aOperation; version: A2aVersion } | undefined {
   if (Object.hasOwn(A2A_OPERATIONS, method)) return { operation: method as A2aOperation, version: '1.0' };
   const operation = OLD_METHODS.get(method);

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { MessagePart } from './shapes.ts';
 import { TASK_STATES, type TaskState } from './states.ts';
 
-/** The ids that one event carries of its task. */
+/** The task ids of one event. */
 export interface PeerIds {
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
@@ -136,7 +136,7 @@ function readPart(part: JsonObject): MessagePart[] {
   const { metadata, data } = part;
   const more = isObject(metadata) ? { metadata } : {};
   if (typeof part['text'] === 'string') return [{ text: part['text'], ...more }];
-  // 0.3 has a file in a member of its own; 1.0 is flat.
+  // 0.3 has a file in its own member; 1.0 is flat.
   const file: JsonObject = isObject(part['file']) ? part['file'] : part;
   const about = {
     ...optional('filename', textIn(file, 'filename', 'name')),

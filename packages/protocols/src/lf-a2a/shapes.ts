@@ -13,7 +13,7 @@ const count = { type: 'integer', minimum: 0 } as const;
 const visible = { type: 'string', pattern: '^[\\x21-\\x7e]{1,256}$' } as const;
 const headerText = { type: 'string', pattern: '^[\\x20-\\x7e]{0,4096}$' } as const;
 
-/** Exactly one of `text`, `raw`, `url` and `data` says what the part holds. */
+/** Exactly one of `text`, `raw`, `url` and `data` has the content of the part. */
 export const MessagePart = {
   type: 'object',
   properties: {

@@ -110,7 +110,7 @@ describe('the frames of a request as a task', () => {
     ]);
   });
 
-  test('files of a result are artifacts of their own, with a URL or bytes', () => {
+  test('files of a result are separate artifacts, with a URL or bytes', () => {
     const files = [
       { uri: 'https://files.example.com/a.pdf', name: 'a.pdf', mime_type: 'application/pdf' },
       { uri: 'data:text/plain;base64,aGk=', name: 'hi.txt' },
@@ -158,7 +158,7 @@ describe('the frames of a request as a task', () => {
     expect(folded(frames({ ...refused, body: { stopReason: 'refusal' } })).fold.state).toBe('TASK_STATE_REJECTED');
   });
 
-  test('what an agent sends in the words of A2A is merged, under the ids of this task', () => {
+  test('A2A objects of an agent are merged, under the ids of this task', () => {
     const event = (branch: string, payload: JsonObject): Partial<E2AResponse> => ({
       response_kind: 'a2a.stream_event',
       body: { branch, payload },

@@ -238,7 +238,7 @@ function answerPart({ action, option_id: option, content }: QuestionAnswer): Mes
   return content === undefined ? { text: option ?? action } : { data: content };
 }
 
-/** What is needed of a request to show it as a task. */
+/** The parts of a request that a task shows. */
 export function foldOptionsOf(envelope: E2AEnvelope, acceptedAt: number): TaskFoldOptions {
   const { message } = envelope.params;
   const taskId = envelope.request_id ?? '';

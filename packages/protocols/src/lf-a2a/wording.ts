@@ -6,7 +6,7 @@ import { eventTo03, paramsFrom03, pushConfigTo03, taskTo03 } from './version-03.
 
 export type A2aBinding = 'JSONRPC' | 'HTTP+JSON';
 
-/** How one version and binding writes what is 1.0 within. */
+/** How one version and binding writes objects of 1.0. */
 export interface A2aWording {
   params(operation: A2aOperation, params: Json): Json;
   /** The answer to a message. */

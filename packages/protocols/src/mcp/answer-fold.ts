@@ -6,7 +6,7 @@ import type { E2AResponse } from '../e2a/response.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { withSuggestions } from './errors.ts';
 
-/** What answers a call decides how its result is worded. */
+/** The kind of target decides the form of the result. */
 export type McpTargetKind = 'agent' | 'tool' | 'workflow';
 
 export interface AnswerFoldOptions {
@@ -28,7 +28,7 @@ export class AnswerFold {
   count = 0;
   /** The sequence of the last frame; -1 before the first. */
   last = -1;
-  /** How far the target says it is, from 0 to 100. */
+  /** The reported progress, from 0 to 100. */
   percent: number | undefined;
   #words = '';
   readonly #questions = new Map<string, Question>();
@@ -65,7 +65,7 @@ export class AnswerFold {
     else if (frame.response_kind === 'e2a.chunk') this.#chunk(frame.body);
   }
 
-  /** The result so far: that of the final frame, or that it is not over. */
+  /** The result: that of the final frame, or "working". */
   result(): JsonObject {
     const { requestId } = this.#options;
     const result = this.#final === undefined ? this.#working() : this.#ended(this.#final);
@@ -182,7 +182,7 @@ export function textBlock(text: string): JsonObject {
   return { type: 'text', text };
 }
 
-/** What a result says where it is nothing but text. */
+/** The text of a result that is only text. */
 function textIn(result: Json): string | undefined {
   if (typeof result === 'string') return result;
   if (!isObject(result)) return isNothing(result) ? '' : undefined;
@@ -206,7 +206,7 @@ function texts(issues: Json | undefined): string[] {
   });
 }
 
-/** The members, all of them text, that each block cannot do without. */
+/** The required text members of each block. */
 const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   image: ['data', 'mimeType'],

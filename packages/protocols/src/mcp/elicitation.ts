@@ -3,12 +3,12 @@ import type { Question } from '../e2a/question.ts';
 import { questionDetails } from '../e2a/question-text.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 
-/** A question as MCP puts it to the person at the client. */
+/** A question as an MCP elicitation. */
 export function elicitation(question: Question, version: string): JsonObject {
   const { title, url } = question;
   const message = [title, ...questionDetails(question)].join('\n\n');
   const isUrl = url !== undefined;
-  // The id by which a server tells the end of a visit was in 2025-11-25 only.
+  // The id with which a server reports the end of a visit was in 2025-11-25 only.
   const visit = {
     mode: 'url',
     message,

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { MCP_CODES, type McpError, mcpError } from './errors.ts';
 import { isLegacyVersion, MCP_META, MCP_MODERN_VERSION, MCP_VERSIONS } from './versions.ts';
 
-/** The headers by which HTTP repeats what is in the body. */
+/** The HTTP headers that repeat values of the body. */
 export interface McpHeaders {
   /** `MCP-Protocol-Version`. */
   readonly version: string | undefined;
@@ -25,7 +25,7 @@ export interface ModernClient {
 export function isModern(message: JsonObject, headers?: McpHeaders): boolean {
   if (metaOf(message)[MCP_META.version] !== undefined) return true;
   if (headers?.version === MCP_MODERN_VERSION) return true;
-  // A client that names an older version means it, whatever else is in the headers.
+  // A client that names an older version uses it, regardless of other headers.
   return headers?.method !== undefined && !isLegacyVersion(headers.version);
 }
 
@@ -55,7 +55,7 @@ export function metaOf({ params }: JsonObject): JsonObject {
   return isObject(meta) ? meta : {};
 }
 
-/** The first header that is missing or says something else than the body (Streamable HTTP, Server Validation). */
+/** The first header that is missing or differs from the body (Streamable HTTP, Server Validation). */
 function mismatchIn({ method, params }: JsonObject, version: string, headers: McpHeaders): string | undefined {
   const named = NAMED[String(method)];
   const name = named === undefined || !isObject(params) ? undefined : params[named];
@@ -79,7 +79,7 @@ function decoded(value: string | undefined): string | undefined {
   return encoded === undefined ? value : utf8(encoded);
 }
 
-/** This package has neither Node's nor a browser's decoder. */
+/** Our own decoder, because this package uses neither Node nor the DOM. */
 function utf8(base64: string): string | undefined {
   const bits = [...base64.replace(/=+$/, '')]
     .map((digit) => DIGITS.indexOf(digit).toString(2).padStart(6, '0'))

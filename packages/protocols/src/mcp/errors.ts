@@ -14,7 +14,7 @@ export interface McpError {
 }
 
 /**
- * A failure of ours in MCP's words. -32000 to -32099 belong to MCP, so a failure that JSON-RPC has no code for has its HTTP status as
+ * A failure in MCP's terms. -32000 to -32099 belong to MCP, so a failure that JSON-RPC has no code for has its HTTP status as
  * its code. An answer to a request that could be read is 200.
  */
 export function mcpErrorOf({ code, message, retryable, details }: Failure): McpError {
@@ -49,7 +49,7 @@ export function errorMember({ code, message, data }: McpError): JsonObject {
   return { code, message, ...(data !== undefined && { data }) };
 }
 
-/** A message with its suggestions, for readers that see nothing else. */
+/** A message with its suggestions, for readers that see only the text. */
 export function withSuggestions(message: string, suggestions: readonly string[]): string {
   if (suggestions.length === 0) return message;
   const hints = suggestions.map(

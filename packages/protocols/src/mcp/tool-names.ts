@@ -1,4 +1,4 @@
-/** A name as every client takes it: letters, digits and `_`, at most 48 of them. Clients put `mcp__SERVER__` before it. */
+/** A name that every client accepts: letters, digits and `_`, at most 48 of them. Clients put `mcp__SERVER__` before it. */
 export function mcpToolName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_]/g, '_').slice(0, LONGEST) || '_';
 }

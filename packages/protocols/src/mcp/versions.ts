@@ -1,4 +1,4 @@
-/** The revision in which every request names its version and nothing is kept between requests. */
+/** The revision without sessions: every request names its version. */
 export const MCP_MODERN_VERSION = '2026-07-28';
 
 /** The revisions that open a session with `initialize`, newest first. */

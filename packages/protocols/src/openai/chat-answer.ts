@@ -25,7 +25,7 @@ export class ChatAnswer {
     return this.#answer.end;
   }
 
-  /** What comes before every frame. */
+  /** The output before the first frame. */
   first(): JsonObject {
     return this.#chunk({ role: 'assistant', content: '' });
   }

@@ -1,12 +1,12 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
 
-/** What one part of a model's answer adds to it. */
+/** The changes of one part of a model's answer. */
 export interface CompletionDelta {
   readonly text: string;
   readonly reasoning: string;
 }
 
-/** A call of a function, as the model wrote it: its arguments are text that should be JSON. */
+/** A function call of the model: its arguments are text that should be JSON. */
 export interface FunctionCall {
   readonly id: string;
   readonly name: string;
@@ -31,7 +31,7 @@ export class CompletionFold {
   reasoning = '';
   finishReason: string | undefined;
   usage: TokenUsage | undefined;
-  /** What the server reports in place of an answer. */
+  /** An error instead of an answer. */
   error: string | undefined;
   readonly #calls: { index: number; id: string; name: string; arguments: string }[] = [];
   readonly #mostCharacters: number;
@@ -43,12 +43,12 @@ export class CompletionFold {
     this.#mostCalls = mostCalls;
   }
 
-  /** Whether it is longer than it may be. */
+  /** Whether it exceeds the length limit. */
   get isTooLong(): boolean {
     return this.#characters > this.#mostCharacters;
   }
 
-  /** Whether it has more calls than it may have; the others are dropped. */
+  /** Whether it exceeds the limit of calls; further calls are dropped. */
   get hasTooManyCalls(): boolean {
     return this.#calls.length > this.#mostCalls;
   }

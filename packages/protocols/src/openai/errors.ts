@@ -44,7 +44,7 @@ const TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
-/** Codes that OpenAI clients look for. */
+/** Codes that OpenAI clients check. */
 const CODES: Readonly<Record<string, string>> = {
   unauthenticated: 'invalid_api_key',
   no_route: 'model_not_found',

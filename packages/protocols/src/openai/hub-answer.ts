@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { FunctionCall, TokenUsage } from './completion-fold.ts';
 import { type OpenAiError, openAiErrorIn } from './errors.ts';
 
-/** What one frame adds to an answer. */
+/** The changes of one frame to an answer. */
 export interface AnswerDelta {
   readonly text: string;
   readonly reasoning: string;
@@ -22,7 +22,7 @@ export interface AnswerFinish {
   readonly error: OpenAiError | undefined;
 }
 
-/** The text of an answer, frame by frame. Text that was streamed and that the result repeats is sent once. */
+/** The text of an answer, frame by frame. Streamed text that the result repeats is sent once. */
 export class HubAnswer {
   text = '';
   reasoning = '';
@@ -31,7 +31,7 @@ export class HubAnswer {
   apply(frame: E2AResponse): AnswerDelta {
     if (frame.is_final) return this.#finish(frame);
     const question = questionIn(frame);
-    // A person answers it elsewhere; the waiting client should know why nothing arrives.
+    // A person answers it elsewhere; the text explains the pause to the client.
     if (question !== undefined) {
       return this.#add(`${questionText(question)}\n(dragoman questions answer ${question.question_id})\n\n`, 'text');
     }

@@ -33,7 +33,7 @@ export class ResponseAnswer {
     return this.#answer.end;
   }
 
-  /** What comes before every frame. */
+  /** The output before the first frame. */
   first(): JsonObject[] {
     return [
       this.#event('response.created', { response: this.response() }),
@@ -54,7 +54,7 @@ export class ResponseAnswer {
     return [...events, this.#event(`response.${ENDS[String(response['status'])] ?? 'failed'}`, { response })];
   }
 
-  /** As it is now. */
+  /** Its current state. */
   response(): JsonObject {
     const { id, model, created, previousId, instructions, metadata = {} } = this.#options;
     const { end } = this.#answer;

@@ -1,7 +1,7 @@
 import { Opaque, OpaqueObject } from '../schema.ts';
 import type { Static } from '../static.ts';
 
-// OpenAI's chat completions and responses. Members that a shape does not name are passed over: clients send many more, and new ones.
+// OpenAI's chat completions and responses. Members that a shape does not name are ignored: clients send many more.
 
 const text = { type: 'string' } as const;
 const flag = { type: ['boolean', 'null'] } as const;
@@ -40,7 +40,7 @@ export const ChatCompletionRequest = {
       description: 'Functions that the caller runs. The agent answers with `tool_calls`.',
     },
     tool_choice: Opaque,
-    n: { enum: [1, null], description: 'There is one answer.' },
+    n: { enum: [1, null], description: 'Only one answer is supported.' },
     user: { type: ['string', 'null'], maxLength: 512 },
     metadata,
   },
@@ -57,7 +57,7 @@ export const CreateResponseRequest = {
     instructions: { type: ['string', 'null'] },
     previous_response_id: { type: ['string', 'null'], maxLength: 512, description: 'The answer to continue from.' },
     stream: flag,
-    background: { ...flag, description: 'Answers at once; the answer is read later.' },
+    background: { ...flag, description: 'Returns immediately; read the answer later.' },
     tools: { type: ['array', 'null'], maxItems: 512, items: OpaqueObject },
     tool_choice: Opaque,
     user: { type: ['string', 'null'], maxLength: 512 },

@@ -3,7 +3,7 @@ import { newProvenance } from '../e2a/provenance.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { ChatCompletionRequest, CreateResponseRequest } from './shapes.ts';
 
-/** What both APIs ask, in the words of chat completions. */
+/** The request of both APIs, in the form of chat completions. */
 export interface ChatAsk {
   readonly model: string;
   readonly messages: readonly JsonObject[];
@@ -19,7 +19,7 @@ export interface ChatDetails {
   readonly sessionId: string | null;
   /** The server keeps the session, so only the new messages are sent. */
   readonly api: 'chat.completions' | 'responses';
-  /** A reader that leaves ends the work: nobody can read the answer again. */
+  /** The work ends when its reader disconnects, because the answer cannot be read again. */
   readonly endsUnread: boolean;
   readonly sourceAgentId: string | null;
   readonly now: Date;
@@ -95,7 +95,7 @@ export function chatEnvelope(ask: ChatAsk, details: ChatDetails): E2AEnvelope {
   });
 }
 
-/** The text of a message, whatever parts it has. */
+/** The text of a message with any parts. */
 function textIn(content: Json | undefined): string {
   if (typeof content === 'string') return content;
   const parts = Array.isArray(content) ? content : [];
@@ -104,7 +104,7 @@ function textIn(content: Json | undefined): string {
     .join('\n\n');
 }
 
-/** Text and pictures as the hub has them, where there is more than text. */
+/** Text and images in the hub's form, if there is more than text. */
 function blocksIn(content: Json | undefined): JsonObject[] {
   const blocks = (Array.isArray(content) ? content : []).flatMap((part): JsonObject[] => {
     if (!isObject(part)) return [];
@@ -164,7 +164,7 @@ function optionsIn(body: JsonObject, names: readonly string[]): JsonObject {
 }
 
 const SYSTEM: ReadonlySet<string> = new Set(['system', 'developer']);
-/** What a caller may ask of a model; everything else of a request is the agent's own business. */
+/** The model parameters that a caller may set; the agent decides all others. */
 const CHAT_OPTIONS = [
   'frequency_penalty',
   'max_completion_tokens',

@@ -11,7 +11,7 @@ import { startServer } from '../server.ts';
 const ADMIN_KEY = 'an-admin-key-of-the-operator';
 const folder = mkdtempSync(join(tmpdir(), 'key-check-test-'));
 const server = await startServer({
-  // Each test comes from an address of its own.
+  // Each test comes from its own address.
   config: {
     port: 0,
     store: 'memory',

@@ -6,7 +6,7 @@ import type { FailedLogins } from './failed-logins.ts';
 /**
  * Finds the owner of a key, the same at every endpoint. Wrong keys count by address, and after too many in a minute that address gets
  * to wait. A caller with a right one is never counted by its address: keys are too long to be guessed, so a flood of wrong ones
- * from behind the same proxy is no reason to keep it out.
+ * from behind the same proxy is not a reason to keep it out.
  */
 export class KeyCheck {
   readonly #engine: Engine;

@@ -13,7 +13,7 @@ export const ENDPOINT_LIMITS = {
   unproven_bytes: {
     ...atLeast(
       1024,
-      'The most bytes of one body or message that are read before its sender is authenticated by an API key, a signature or a handshake.',
+      'Maximum bytes of one body or message that are read before its sender is authenticated by an API key, a signature or a handshake.',
     ),
     default: UNPROVEN_MESSAGE_BYTES,
   },
@@ -25,11 +25,11 @@ export const ENDPOINT_LIMITS = {
     default: UNPROVEN_TOTAL_BYTES,
   },
   header_bytes: {
-    ...atLeast(1024, 'The most bytes of all request headers.'),
+    ...atLeast(1024, 'Maximum bytes of all request headers.'),
     default: DEFAULT_HTTP_LIMITS.maxHeaderBytes,
   },
   header_fields: {
-    ...atLeast(8, 'How many headers a request may have.'),
+    ...atLeast(8, 'Maximum number of headers of a request.'),
     default: DEFAULT_HTTP_LIMITS.maxHeaderFields,
   },
   headers_ms: { ...atLeast(100, 'The timeout for the headers of a request.'), default: DEFAULT_HTTP_LIMITS.headersMs },
@@ -45,30 +45,30 @@ export const ENDPOINT_LIMITS = {
   connections_per_agent: {
     ...atLeast(
       1,
-      'Requests, connections and answers resumed over WebSockets that one caller may have open at once. On the A2E wire never more than a quarter of wire.max_connections, on messages.port than 250.',
+      'Maximum number of open requests, connections and resumed WebSocket answers of one caller. On the A2E wire at most a quarter of wire.max_connections, on messages.port at most 250.',
     ),
     default: DEFAULT_HTTP_LIMITS.maxPerCaller,
   },
   // Deeper values parse, but can be neither written nor cloned.
-  json_depth: { ...within(4, 500, 'How deep incoming JSON may be nested.'), default: DEFAULT_JSON_LIMITS.depth },
+  json_depth: { ...within(4, 500, 'Maximum nesting depth of incoming JSON.'), default: DEFAULT_JSON_LIMITS.depth },
   json_nodes: within(
     100,
     100_000_000,
-    'How many values inbound JSON may have, including arrays and objects. Default: any number up to 64 KiB; above that 1 for every 8 characters, at least 32768 and at most 200000.',
+    'Maximum number of values in incoming JSON, including arrays and objects. Default: no limit up to 64 KiB; above that 1 for every 8 characters, at least 32768 and at most 200000.',
   ),
   json_keys: {
-    ...within(100, 100_000_000, 'How many different keys inbound JSON of more than 64 KiB may have.'),
+    ...within(100, 100_000_000, 'Maximum number of different keys in incoming JSON of more than 64 KiB.'),
     default: DEFAULT_JSON_LIMITS.keys,
   },
   json_key_bytes: within(
     64,
     1_048_576,
-    'The longest key in incoming JSON, in bytes of UTF-8. Default: no limit of its own.',
+    'The longest key in incoming JSON, in bytes of UTF-8. Default: no separate limit.',
   ),
   json_string_bytes: within(
     1024,
     268_435_456,
-    'The longest string in incoming JSON, in bytes of UTF-8. A workflow inside a JSON body is one. Default: no limit of its own.',
+    'The longest string in incoming JSON, in bytes of UTF-8. A workflow inside a JSON body is one. Default: no separate limit.',
   ),
   // Any double fits into 24 characters.
   json_number_chars: {
@@ -85,7 +85,7 @@ export const ENDPOINT_LIMITS = {
   },
   message_bytes_per_minute: { ...atLeast(1024, 'The same in bytes.'), default: BYTES_PER_MINUTE },
   message_fragments: {
-    ...atLeast(1, 'The most fragments of a WebSocket message.'),
+    ...atLeast(1, 'Maximum number of fragments of a WebSocket message.'),
     default: DEFAULT_SOCKET_LIMITS.maxFragments,
   },
   message_ms: {

@@ -46,7 +46,7 @@ export const MailboxShape = {
     active: { type: 'boolean', description: 'Whether its registration is active. Default: true.' },
     anonymous: {
       description:
-        'Ids of the agents that senders without a key may write to. Only agents of the configuration or the administration count, never agents that registered themselves. Default: [] (none). false means [].',
+        'Ids of the agents that senders without a key may write to. Agents that registered themselves are never included. Default: [] (none). false means [].',
       anyOf: [{ type: 'array', items: text }, { type: 'boolean' }],
     },
     anonymous_bytes: {
@@ -54,7 +54,7 @@ export const MailboxShape = {
       minimum: 65_536,
       default: 64 * 1024 * 1024,
       description:
-        'Bytes that messages of all senders without a key and their answers may take on the disk together; the oldest are removed first.',
+        'Maximum bytes on disk for messages of all senders without a key and their answers; the oldest are removed first.',
     },
     anonymous_keep_hours: {
       ...positive,
@@ -93,7 +93,7 @@ export const MailboxShape = {
       default: MAILBOX_LIMITS.contentBytes,
       description: 'The same in bytes.',
     },
-    thread_messages: { ...positive, default: 1000, description: 'The most messages of a thread.' },
+    thread_messages: { ...positive, default: 1000, description: 'Maximum number of messages of a thread.' },
     keep_threads_days: { ...positive, default: 30, description: 'How long the messages of a thread are kept.' },
     callbacks: {
       type: 'object',

@@ -39,13 +39,13 @@ export const MessagesShape = {
       minimum: 0,
       maximum: 3_600_000,
       default: FRESHNESS_WINDOW.future,
-      description: 'How far the time of a message may be ahead of the clock of the server.',
+      description: 'Maximum time by which a message may be ahead of the clock of the server.',
     },
     max_nonces: {
       type: 'integer',
       minimum: 100,
       default: 1_000_000,
-      description: 'Signed messages that are remembered to prevent replays; more are rejected.',
+      description: 'Number of signed messages remembered to prevent replays; further ones are rejected.',
     },
     url: {
       type: 'string',

@@ -23,11 +23,11 @@ export function placed(issue: Issue, { line, col }: { line: number; col: number 
 }
 
 const FIXES: Readonly<Record<string, string>> = {
-  BAD_INDENT: 'indent it as the lines around it, and close what was opened above',
+  BAD_INDENT: 'indent it like the lines around it, and close quotes and brackets above',
   BAD_SCALAR_START: 'put the text in quotes',
-  BLOCK_AS_IMPLICIT_KEY: 'put what follows on a line of its own, or the text in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'put the rest on a separate line, or the text in quotes',
   DUPLICATE_KEY: 'keep one of them',
   MISSING_CHAR: 'close the quote or bracket that was opened above',
-  MULTILINE_IMPLICIT_KEY: 'put a colon and a space behind the name',
+  MULTILINE_IMPLICIT_KEY: 'put a colon and a space after the name',
   TAB_AS_INDENT: 'indent with spaces',
 };

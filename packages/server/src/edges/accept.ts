@@ -42,7 +42,7 @@ interface Range {
   readonly quality: number;
 }
 
-/** The most specific range that covers the type decides, wherever it stands. */
+/** The most specific range that covers the type decides, in any position. */
 function qualityOf(type: string, ranges: readonly Range[]): number {
   const wholeFamily = `${type.slice(0, type.indexOf('/'))}/*`;
   for (const wanted of [type, wholeFamily, '*/*']) {

@@ -19,7 +19,7 @@ describe('the address of the caller', () => {
     ['nonsense ends the search', '10.1.2.3', '198.51.100.7, unknown', '10.1.2.3'],
     ['no header', '10.1.2.3', undefined, '10.1.2.3'],
     ['mapped addresses are IPv4', '::ffff:192.0.2.1', undefined, '192.0.2.1'],
-    ['a zone is no part of the address', 'fe80::1%eth0', undefined, 'fe80::1'],
+    ['a zone is not part of the address', 'fe80::1%eth0', undefined, 'fe80::1'],
     ['the peer is gone already', undefined, undefined, ''],
   ])('%s', (_name, peer, forwarded, expected) => {
     expect(callerAddress(peer, forwarded, proxies)).toBe(expected);

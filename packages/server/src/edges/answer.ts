@@ -80,7 +80,7 @@ async function pump(
     wake();
     release(iterator);
   });
-  // A function of its own, so that nothing refers to a chunk while the peer has yet to read it.
+  // Its own function, so that nothing refers to a chunk while the peer has yet to read it.
   const writeNext = async (): Promise<Written> => {
     const next = await new Promise<IteratorResult<string | Uint8Array> | undefined>((resolve, reject) => {
       wake = () => resolve(undefined);

@@ -69,4 +69,4 @@ export const NO_ROOM = failure(
 );
 
 const NO_BODY_TAKEN = failure('unsupported_media_type', {}, 'This route does not accept a body.');
-const ENCODED = failure('unsupported_media_type', {}, 'Bodies are taken without Content-Encoding only.');
+const ENCODED = failure('unsupported_media_type', {}, 'Content-Encoding is not supported in requests.');

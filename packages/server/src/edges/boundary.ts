@@ -120,7 +120,7 @@ function bearerKey(authorization: string): string | undefined {
   return key === '' || key.includes(' ') || key.includes(',') ? undefined : key;
 }
 
-const NO_HOST = failure('invalid_message', {}, 'The request must name one Host.');
+const NO_HOST = failure('invalid_message', {}, 'The request must have exactly one Host header.');
 const WRONG_HOST = failure(
   'forbidden',
   { suggestions: ['Use a host name that this server is configured for, or add this one to `allowed_hosts`.'] },

@@ -4,7 +4,7 @@ import { type Failure, failure } from '@dragoman/protocols';
 /** How many requests and WebSockets each caller has open at the same time: one of them must not take every place there is. */
 export class CallerPlaces {
   readonly #most: number;
-  /** Zero for callers without one now: removing entries costs more than keeping them. */
+  /** Zero for callers without one; entries are kept. */
   readonly #taken = new Map<string, number>();
 
   constructor(most: number) {
@@ -18,7 +18,7 @@ export class CallerPlaces {
       return failure(
         'rate_limited',
         { limit: this.#most, retry_after: 1 },
-        `You have ${taken} requests and connections open, which is as many as one caller may have.`,
+        `You have reached the limit of ${taken} open requests and connections for one caller.`,
       );
     }
     this.#taken.set(id, taken + 1);

@@ -5,7 +5,7 @@ export interface ConnectionSharesOptions {
   readonly most: number;
   /** Of one address, or one IPv6 /64. Default: a quarter of `most`. */
   readonly perAddress?: number;
-  /** Addresses without a share of their own, as that of a trusted proxy. */
+  /** Addresses without their own share, as that of a trusted proxy. */
   readonly isExempt?: (address: string) => boolean;
 }
 

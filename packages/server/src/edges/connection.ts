@@ -112,7 +112,7 @@ export class ServedSocket implements Connection {
 
   send(text: string): Promise<void> {
     if (this.#waiting.length >= this.#limits.maxWaitingSends)
-      this.close(1013, 'reading too slowly: come back and resume');
+      this.close(1013, 'reading too slowly: reconnect and resume');
     if (this.#isClosing()) {
       this.abort();
       return Promise.reject(new Error(GONE));
@@ -320,7 +320,7 @@ export class ServedSocket implements Connection {
     process.nextTick(() => this.#socket.uncork());
   }
 
-  /** Pings count too: each costs us a pong. */
+  /** Pings count too, because each needs a pong. */
   #countPing(): void {
     const now = this.#clock.elapsed();
     if (now - this.#pingWindowAt >= this.#limits.pingWindowMs) {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer } from '../http/route.ts';
 
 /**
- * What lets pages of other origins use this server from a browser (WHATWG Fetch §3.2): those the operator named, each by
+ * The CORS headers for pages of other origins (WHATWG Fetch §3.2): those the operator named, each by
  * its own name. Never `*`, and never with cookies: a key identifies the caller, and the page must have been given one.
  */
 export class Cors {

@@ -318,7 +318,7 @@ export class Exchange implements InboundRequest {
     const { observe, clock } = this.#context;
     const { method } = this;
     const { status } = this.response;
-    // Metrics have the pattern and the access log the path; a query may hold a secret and stands in neither.
+    // Metrics have the pattern and the access log the path; a query may contain a secret and stands in neither.
     const route = this.route?.path;
     const milliseconds = clock.elapsed() - this.#startedAt;
     const [path = ''] = this.path.split('?', 1);

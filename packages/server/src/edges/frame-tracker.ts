@@ -1,8 +1,8 @@
 /**
  * Follows the frames of a WebSocket byte by byte, far enough to know whether a message is incomplete: the
- * WebSocket library reports only whole messages, and a peer could keep one open for ever.
+ * WebSocket library reports only whole messages, and a peer could keep one open forever.
  *
- * Unmasks long frames as their bytes arrive. The library does so when a frame is complete, in one go, and holds the event loop
+ * Unmasks long frames as their bytes arrive. The library does so when a frame is complete, in one go, and blocks the event loop
  * for tens of milliseconds.
  */
 export class FrameTracker {
@@ -10,7 +10,7 @@ export class FrameTracker {
   since: number | undefined;
   /** The announced length of its frames so far, even if their bytes are still missing. 0 between messages. */
   messageBytes = 0;
-  /** Memory that the library holds for it. 0 between messages. */
+  /** Memory that the library uses for it. 0 between messages. */
   heldBytes = 0;
   readonly #header = new Uint8Array(LONGEST_HEADER);
   #have = 0;
@@ -97,5 +97,5 @@ function payloadLength(header: Uint8Array): number {
 /** Two bytes, a length of eight, and the mask behind them. */
 const LONGEST_HEADER = 14;
 const MASK_AT = 10;
-/** The memory overhead of a chunk: the library keeps each in a buffer of its own. */
+/** The memory overhead of a chunk: the library keeps each in its own buffer. */
 const CHUNK_BYTES = 128;

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 /**
  * The names a server answers to, as they may stand in `Host`: `localhost` for any port, `localhost:7420` for one, an IPv6
  * address with or without its brackets. A server that listens on every address answers to every address, too: what must
- * be kept out is a name that somebody has made to point here, and an address is no name.
+ * be kept out is a name that somebody has made to point here, and an address is not a name.
  */
 export class HostNames {
   readonly #names: ReadonlySet<string>;

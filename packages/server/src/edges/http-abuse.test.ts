@@ -55,7 +55,7 @@ describe('peers that take their time', () => {
 
   test('a connection kept alive without a request is closed', async () => {
     const { port, host } = await startEdge({ routes: [route({ path: '/' })], limits: { keepAliveMs: 20 } });
-    // Node adds a second of its own to what it announces.
+    // Node adds its own second to what it announces.
     expect(await exchangeRaw(port, head({ host }))).toContain('200 OK');
   });
 });
@@ -114,7 +114,7 @@ describe('bodies that are too large', () => {
     await peer.receives('HTTP/1.1 200 OK');
   });
 
-  test('a length that lies makes the rest a request of its own, which it is not', async () => {
+  test('a length that lies makes the rest a separate request, which it is not', async () => {
     const { port, host } = await startEdge({ routes: [taking(MEBIBYTE)] });
     const received = await exchangeRaw(
       port,

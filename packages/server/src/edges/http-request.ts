@@ -42,7 +42,7 @@ export class HttpRequest {
       let most = maxBytes;
       const announced = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
       let canRaise = raise !== undefined;
-      // One buffer that doubles: a chunk of one byte would cost a hundred times as much in an array of chunks.
+      // One buffer that doubles: an array of one-byte chunks would need far more memory.
       let room: Buffer = NOTHING;
       let size = 0;
       const stop = (fault: BodyFault) => {

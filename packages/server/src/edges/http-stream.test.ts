@@ -104,7 +104,7 @@ describe('a streamed answer', () => {
     const gone = await RawPeer.connect(port);
     await gone.send(head({ host })).receives('Content-Type: text/event-stream');
     gone.socket.destroy();
-    // Written to when it hung up, and once more: the first write makes the peer refuse, the second finds that out.
+    // Written to after it disconnected, and once more: the first write makes the peer refuse, the second finds that out.
     await expect.poll(() => passes.length).toBe(1);
     passes[0]?.();
     await expect.poll(() => source.isReleased).toBe(true);

@@ -140,7 +140,7 @@ export class HttpEdge implements AsyncDisposable {
     });
     this.#sockets.drain();
     for (const [socket, { running }] of this.#pipelines) {
-      // Answers from now on say that they are the last.
+      // Answers from now on have `Connection: close`.
       if (running !== undefined) running.response.isLast = true;
       // Node closes idle connections, but not those that have never sent a byte.
       else if (socket.bytesRead === 0) socket.destroy();

@@ -3,7 +3,7 @@ import { ConnectionShares, type ConnectionSharesOptions } from './connection-sha
 import { type MessageRateOptions, MessageRates } from './message-rates.ts';
 import { UnprovenBudget, type UnprovenLimits } from './unproven-budget.ts';
 
-/** The limits that all edges of a server share, whatever the transport. */
+/** The limits that all edges of a server share, for every transport. */
 export interface Intake {
   readonly unproven: UnprovenBudget;
   readonly rates: MessageRates;

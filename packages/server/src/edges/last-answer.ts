@@ -35,9 +35,9 @@ function closing(answer: Answer): Answer {
 }
 
 const LAST_WORDS = {
-  bad_request: { status: 400, title: 'This is not an HTTP/1.1 request as we take it.' },
+  bad_request: { status: 400, title: 'This is not a valid HTTP/1.1 request.' },
   request_timeout: { status: 408, title: 'The request did not arrive in time.' },
   too_large: { status: 413, title: 'The request exceeds the limit of this endpoint.' },
-  expectation_failed: { status: 417, title: 'The only expectation we can meet is 100-continue.' },
+  expectation_failed: { status: 417, title: 'The only supported Expect header is 100-continue.' },
   headers_too_large: { status: 431, title: 'The headers of the request exceed the limit of this endpoint.' },
 } as const;

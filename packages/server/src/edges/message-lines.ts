@@ -53,7 +53,7 @@ export class MessageLines implements LineHost {
       sink.send(problemText(failure('busy', { retry_after: 1 }, NO_PLACE)));
       return undefined;
     }
-    // Places are few, and silence costs an unproven peer nothing.
+    // Slots are limited, and an unproven peer could keep one without sending.
     const cancel = this.#clock.after(this.#identifyMs, () => peer.leaveUnlessProven());
     const onOver = () => {
       cancel();

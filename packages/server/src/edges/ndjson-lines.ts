@@ -333,6 +333,6 @@ const NO_ROOM: Issue = {
   suggestion: 'connect again later',
 };
 const LF = 0x0a;
-/** Lines that are worth a write of their own: where the peer could wait for them, and where it could not. */
+/** Lines that are worth their own write: where the peer could wait for them, and where it could not. */
 const SOME = 4;
 const MANY = 16;

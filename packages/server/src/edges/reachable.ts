@@ -1,4 +1,4 @@
-/** A host as it stands in a URL. Who listens on every address is reached by this machine at its own. */
+/** A host as written in a URL. A server that listens on every address is reached at the loopback address. */
 export function reachable(host: string): string {
   const address = EVERYWHERE.get(host) ?? host;
   return address.includes(':') ? `[${address}]` : address;

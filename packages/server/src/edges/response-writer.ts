@@ -110,5 +110,5 @@ export class ResponseWriter {
   }
 }
 
-/** Bytes above which copying a text costs more than a second write. */
+/** From this size a second write is used instead of copying. */
 export const LONG = 4096;

@@ -114,7 +114,7 @@ test.each<[string, (path: string) => void]>([
   const before = readdirSync(folder);
   await expect(listen(path)).rejects.toMatchObject({
     code: 'socket_path',
-    message: `there is something at ${path} that is no socket`,
+    message: `${path} exists and is not a socket`,
   });
   expect(readdirSync(folder)).toEqual(before);
   if (!statSync(path).isDirectory()) expect(readFileSync(path, 'utf8')).toBe('notes');

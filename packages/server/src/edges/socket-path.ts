@@ -13,18 +13,18 @@ export async function clearSocketPath(path: string): Promise<void> {
   if (bytes > LONGEST) {
     // Node would truncate it, and listen at another path.
     throw new SocketPathError(
-      `the path of a unix socket may have ${LONGEST} bytes; ${path} has ${bytes}: take a shorter one`,
+      `the path of a unix socket may have at most ${LONGEST} bytes; ${path} has ${bytes}: use a shorter path`,
     );
   }
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return;
-    if (!found.isSocket()) throw new SocketPathError(`there is something at ${path} that is no socket`);
+    if (!found.isSocket()) throw new SocketPathError(`${path} exists and is not a socket`);
     if (await isDead(path)) rmSync(path, { force: true });
   } catch (error) {
     if (error instanceof SocketPathError) throw error;
-    throw new SocketPathError(`there can be no socket at ${path}: ${(error as Error).message}`);
+    throw new SocketPathError(`a socket cannot be created at ${path}: ${(error as Error).message}`);
   }
 }
 

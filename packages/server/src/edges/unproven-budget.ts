@@ -9,7 +9,7 @@ export class UnprovenBudget {
   readonly messageBytes: number;
   readonly #totalBytes: number;
   readonly #shareBytes: number;
-  /** Only addresses that hold something: they are unbounded. */
+  /** Only addresses with a share, because addresses are unbounded. */
   readonly #byAddress = new Map<string, number>();
   #heldBytes = 0;
 

@@ -112,7 +112,7 @@ async function readStream(url: string, headers: Record<string, string>, inbox: I
       for (const event of parser.push(chunk)) if (event.ok) inbox.push(JSON.parse(event.value.data));
     }
   } catch {
-    // The test has let go of it.
+    // The test has released it.
   }
   inbox.end();
 }

@@ -16,7 +16,7 @@ export interface CountedCall {
 export interface Counted {
   /** Sent in the headers of the answer; the tightest first. */
   readonly limits: readonly LimitState[];
-  /** Why the call may not go on. */
+  /** Why the call must end. */
   readonly failure?: Failure;
   /** Called when the answer is over, for limits on concurrent requests. */
   readonly release?: () => void;

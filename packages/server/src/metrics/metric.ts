@@ -1,4 +1,4 @@
-/** One thing that is measured, as it stands now, in Prometheus' terms. */
+/** The current value of one metric, in Prometheus' terms. */
 export interface Metric {
   readonly name: string;
   /** One sentence for dashboards. */
@@ -9,7 +9,7 @@ export interface Metric {
 
 export interface Sample {
   readonly value: number;
-  /** Every value is one of a fixed set: a label that callers could choose would let them fill the memory of the collector. */
+  /** Every value is one of a fixed set: labels chosen by callers could fill the memory of the collector. */
   readonly labels?: Readonly<Record<string, string>>;
   /** `_bucket`, `_sum` or `_count` of a histogram. */
   readonly suffix?: string;

@@ -10,9 +10,9 @@ export interface SeenRequest {
   readonly milliseconds: number;
 }
 
-/** The same, with what stands in the access log alone. */
+/** The same, with the fields of only the access log. */
 export interface AccessedRequest extends SeenRequest {
-  /** Without its query, which may hold a secret. */
+  /** Without its query, which may contain a secret. */
   readonly path: string;
   /** The proven caller, if any. */
   readonly caller: string | undefined;
@@ -109,7 +109,7 @@ interface Tally {
   seconds: number;
 }
 
-/** A bucket of Prometheus' holds everything up to its bound. */
+/** A Prometheus bucket counts everything up to its bound. */
 function durations({ labels, buckets, count, seconds }: Tally): Sample[] {
   let total = 0;
   const upTo = BOUNDS.map((bound, at) => {

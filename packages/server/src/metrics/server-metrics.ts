@@ -41,26 +41,26 @@ function engineMetrics({ runs, limiter }: Engine): Metric[] {
     single(
       'counter',
       'dragoman_requests_accepted_total',
-      'Requests recorded; repeats are not.',
+      'Recorded requests, without repeats.',
       counts.accepted.request,
     ),
     {
       name: 'dragoman_requests_finished_total',
-      help: 'Requests that got their final frame, by outcome: succeeded, an error code of ours, or failed.',
+      help: 'Requests that got their final frame, by outcome: succeeded, an error code, or failed.',
       type: 'counter',
       samples: [...counts.finished('request')].map(([outcome, value]) => ({ labels: { outcome }, value })),
     },
     single('gauge', 'dragoman_requests_running', 'Requests that are being answered.', running),
-    single('gauge', 'dragoman_requests_waiting', 'Requests that wait for their agent to have a place.', waiting),
+    single('gauge', 'dragoman_requests_waiting', 'Requests that wait for a slot of their agent.', waiting),
     byKind(
       'counter',
       'dragoman_runs_accepted_total',
-      'Runs taken in; repeats are not.',
+      'Accepted runs, without repeats.',
       (kind) => counts.accepted[kind],
     ),
     {
       name: 'dragoman_runs_finished_total',
-      help: 'Runs that ended, by outcome: succeeded, an error code of ours, or failed.',
+      help: 'Runs that ended, by outcome: succeeded, an error code, or failed.',
       type: 'counter',
       samples: finished,
     },
@@ -90,7 +90,7 @@ async function nodeMetrics({ cluster }: Store): Promise<Metric[]> {
   return [
     single('gauge', 'dragoman_node_id', 'The number of this node; it changes with each start.', cluster.node),
     single('gauge', 'dragoman_nodes_live', 'Nodes that share the database and are alive.', live),
-    single('gauge', 'dragoman_node_clock_skew_ms', "This clock is so far ahead of the database's.", self?.skewMs ?? 0),
+    single('gauge', 'dragoman_node_clock_skew_ms', 'Milliseconds by which the clock of this node is ahead of that of the database.', self?.skewMs ?? 0),
     { name: 'dragoman_node_holds', help: 'The work this node is responsible for.', type: 'gauge', samples: held },
   ];
 }
@@ -103,6 +103,6 @@ async function storeMetrics(store: Store): Promise<Metric[]> {
     single('counter', 'dragoman_store_writes_total', 'Writes; by commits, the size of a batch.', writes),
     single('counter', 'dragoman_store_commits_total', 'Transactions, each with one fsync.', commits),
     single('counter', 'dragoman_store_commit_seconds_total', 'Time spent in transactions.', commitMs / 1000),
-    single('counter', 'dragoman_store_checkpoints_total', 'Times the log was moved into the database.', checkpoints),
+    single('counter', 'dragoman_store_checkpoints_total', 'Checkpoints of the write-ahead log.', checkpoints),
   ];
 }

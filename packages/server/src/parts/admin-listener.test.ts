@@ -31,7 +31,7 @@ async function surfaces(): Promise<{ path: string; method: string }[]> {
   );
 }
 
-test('the administration has an address of its own, and answers there', async () => {
+test('the administration has its own address, and answers there', async () => {
   expect(server.adminUrl).not.toBe(server.url);
   const made = await fetch(`${server.adminUrl}/admin/v1/agents`, {
     method: 'POST',

@@ -72,7 +72,7 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
     if (definition === undefined) return;
     // The one that stood in for it is removed all the same; the next start reports the error again.
     await add(id, definition).catch((error) =>
-      log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be put back'),
+      log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be restored'),
     );
   };
   /** Puts in place what administration on another node has made of an agent. */
@@ -87,7 +87,7 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
     }
     const { agent_id: _, driver, ...definition } = body;
     const agent = await openOrStandIn(id, { driver, ...definition });
-    // Administration on this node may have put in another one meanwhile.
+    // Administration on this node may have put in another one in the meantime.
     if (isStill()) place(agent, { driver, ...definition });
     else await agent[Symbol.asyncDispose]();
   };
@@ -104,7 +104,7 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
       return await readPeerCard(id, peerPlace(id, driver, service), { clock, log, gate, reader });
     } catch (error) {
       const refused = failureOf(error);
-      // `unreachable` would say that this server is.
+      // `unreachable` would mean this server.
       if (refused?.code === 'unreachable')
         return failure('agent_failed', {}, `The card cannot be read: ${refused.message}`);
       return refused ?? unopenable(error);
@@ -136,4 +136,4 @@ function unopenable(error: unknown): Failure {
   return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
 }
 
-const UNOPENED = 'an agent of the administration cannot be opened: fix it and start again, or make or remove it there';
+const UNOPENED = 'an agent of the administration cannot be opened: fix it and start again, or replace or remove it through the administration';

@@ -29,7 +29,7 @@ export interface HttpPartOptions extends Service {
 export interface HttpPart extends ServerPart {
   /** The URL it listens on; empty when it does not. */
   readonly url: string;
-  /** The URL of the administration: the same, unless that has a listener of its own. */
+  /** The URL of the administration: the same, unless that has its own listener. */
   readonly adminUrl: string;
 }
 
@@ -133,7 +133,7 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
 }
 
 function logAccess(log: Log, { method, path, status, milliseconds, caller }: AccessedRequest): void {
-  // Of a peer that left before it was answered there is no status.
+  // A peer that disconnected before the answer has no status.
   const fields = { method, path: path.slice(0, LONGEST_PATH), status: status ?? null, ms: Math.round(milliseconds) };
   log.info({ ...fields, ...(caller !== undefined && { caller }) }, 'HTTP request');
 }

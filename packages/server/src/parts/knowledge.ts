@@ -27,7 +27,7 @@ export interface KnowledgePartOptions extends Service {
   readonly operations: OwnOperations;
 }
 
-/** How agents learn what there is for them: APIs, capabilities, knowledge. */
+/** How agents find APIs, capabilities and knowledge. */
 export interface KnowledgePart extends ServerPart {
   readonly apis: Apis;
   readonly bases: KnowledgeBases;

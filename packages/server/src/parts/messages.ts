@@ -209,7 +209,7 @@ function hostedAgents(agents: AnsweringAgents, { toolsId, endpoint, published }:
 }
 
 interface Hosting {
-  /** The agent that stands for the tools, if there is one. */
+  /** The agent that represents the tools, if there is one. */
   readonly toolsId: string | undefined;
   readonly endpoint: string;
   readonly published: Record<string, string>;

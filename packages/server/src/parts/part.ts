@@ -17,7 +17,7 @@ export interface ServerPart {
   listen?(): Promise<void>;
   /** Continues what an earlier process left. All ports are open by then, so that no work starts only to be stopped. */
   start?(): Promise<void>;
-  /** Accepts nothing new, and lets running work finish for at most so long. */
+  /** Accepts nothing new, and waits at most this long for running work. */
   drain?(drainMs: number): Promise<void>;
   /** Closes all resources after the drain. Answers that are being sent have this long. */
   stop?(drainMs: number): PromiseLike<void>;

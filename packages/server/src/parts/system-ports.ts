@@ -65,7 +65,7 @@ let taken = pool.length;
 let digits = '';
 let used = 0;
 
-/** JSON lines on stderr. Fields that could hold a secret are replaced before they are written. */
+/** JSON lines on stderr. Fields that could contain a secret are replaced before they are written. */
 export function jsonLog(level: string): Log {
   const logger = pino(
     {

@@ -89,7 +89,7 @@ function skilledAgents(
   const ids = new Set(own.map(({ id }) => id));
   const capabilities = skill === undefined ? [] : [skill];
   const { agents: found } = registry.discover({ capabilities, status: 'healthy', limit: Number.POSITIVE_INFINITY });
-  // An agent with a driver is reached by its driver, whatever registered under its name.
+  // An agent with a driver is reached by its driver, even if another one registered under its name.
   const others = found.filter(({ agentId, owner }) => owner !== undefined && !ids.has(agentId));
   const skilled = others.map(({ agentId: id, name, card: { description }, capabilities: skills }) => {
     return { id, name, description, skills, hasMethods: true };

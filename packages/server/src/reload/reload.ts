@@ -125,12 +125,12 @@ function withValueAt(config: Config, name: string, value: unknown): Config {
   return { ...config, [key]: member === undefined ? value : { ...Object(before), [member]: value } };
 }
 
-/** Every key of a configuration; of those that have members of their own, each member. */
+/** Every key of a configuration; for keys with members, each member. */
 const NAMES = Object.entries(ConfigShape.properties).flatMap(([key, shape]) => {
   // About the file, not about the server.
   if (key === 'version') return [];
   return 'properties' in shape ? Object.keys(shape.properties).map((member) => `${key}.${member}`) : [key];
 });
 const PATIENCE_MS = 60_000;
-const WAITING = 'does a file wait for something outside of any function?';
+const WAITING = 'does a file have a top-level await that never resolves?';
 const CUT_OFF = 'the new configuration is empty or removes every agent, so it may be incomplete';

@@ -22,7 +22,7 @@ export function reloadableAgents({ agents, engine, open, place }: ReloadableAgen
       const { configured } = agents;
       const isSame = (id: string, definition: DriverDefinition) =>
         isDeepStrictEqual(definition, configured[id]) && !filesIn(definition).some((path) => files.isStale(path));
-      // Before they are read: one that is changed meanwhile is stale the next time.
+      // Before they are read: one that is changed in the meantime is stale the next time.
       const nextFiles = filesOf(wanted);
       const opened: { readonly agent: Agent; readonly definition: DriverDefinition }[] = [];
       const drop = async () => {

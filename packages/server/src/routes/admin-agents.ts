@@ -189,7 +189,7 @@ async function recorded(definition: AgentBody, context: AdminContext): Promise<A
   const before = engine.callers.find(agentId);
   if (before !== undefined) {
     await engine.callers.put(definition);
-    // One that answers no longer must not go on answering until the next start.
+    // A removed agent must not answer until the next start.
     if (definition.driver === undefined && before.driver !== undefined) await standDown(agentId, context);
     return { status: 200, json: definition as JsonObject };
   }
@@ -295,7 +295,7 @@ function textOrNull(value: unknown): string | null {
 }
 
 function ofTheConfiguration(agentId: string): Failure {
-  const suggestions = ['take it out of `agents:` there, and have the server read it again: SIGHUP, or a new start'];
+  const suggestions = ['remove it from `agents:` there, then reload (SIGHUP) or restart the server'];
   return failure('conflict', { suggestions }, `The agent ${JSON.stringify(agentId)} is in the configuration.`);
 }
 

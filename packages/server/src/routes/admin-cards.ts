@@ -52,7 +52,7 @@ export function adminCardRoutes({ pins, readCard }: CardsContext): Route[] {
         const held = heldOf(agent_id);
         for (const name of held) await pins.accept(name);
         if (held.length > 0) return { status: 200, json: { agent_id, accepted: true } };
-        return failure('not_found', {}, 'No card of this agent is held.');
+        return failure('not_found', {}, 'No changed card of this agent waits for approval.');
       },
     },
   ];

@@ -91,5 +91,5 @@ const NO_REQUEST = failure('not_found', {}, 'Request not found.');
 const UNDER_WAY = failure(
   'conflict',
   { suggestions: ['cancel it, or wait for its end'] },
-  'It is under way, and was left as it is.',
+  'It is still running and was not deleted.',
 );

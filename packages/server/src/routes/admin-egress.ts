@@ -11,7 +11,7 @@ export function adminEgressRoute(egress: EgressLog): Route {
     access: 'admin',
     counts: false,
     summary: 'The last 500 outbound requests, latest first: caller, host and outcome; refused: blocked by the gate.',
-    parameters: [textParameter('outcome', 'Those with this outcome.', OUTCOMES)],
+    parameters: [textParameter('outcome', 'Only requests with this outcome.', OUTCOMES)],
     handle: ({ query }) => {
       const wanted = query.get('outcome');
       if (wanted !== null && !OUTCOMES.some((one) => one === wanted)) {

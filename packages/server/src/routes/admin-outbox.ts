@@ -15,8 +15,8 @@ export function adminOutboxRoutes(operator: OutboxOperator): Route[] {
       counts: false,
       summary: 'List callbacks, newest first: ?state=due, delivered or dead; ?limit, ?cursor.',
       parameters: [
-        textParameter('state', 'Those in this state alone.', STATES),
-        textParameter('cursor', 'The next_cursor of the page before.'),
+        textParameter('state', 'Only entries in this state.', STATES),
+        textParameter('cursor', 'The next_cursor of the previous page.'),
         integerParameter('limit', 'Maximum number of entries, at most 200. Default: 50.'),
       ],
       handle: (request) => list(request, operator),
@@ -119,8 +119,8 @@ function headersOf({ messageId }: DeliveryRow): JsonObject {
     'content-type': 'application/json',
     'user-agent': 'dragoman',
     'webhook-id': messageId,
-    'webhook-timestamp': '(the time of the try)',
-    'webhook-signature': '(made at each try)',
+    'webhook-timestamp': '(the time of the attempt)',
+    'webhook-signature': '(made at each attempt)',
   };
 }
 

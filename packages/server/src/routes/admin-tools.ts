@@ -81,7 +81,7 @@ function lineJson({ at, level, message, fields }: LogLine): JsonObject {
   return { at: at.toISOString(), level, text: [message, ...more].join('; ').slice(0, LONGEST_LINE) };
 }
 
-const NOT_HELD = failure('not_found', {}, 'No tool of this name is held.');
+const NOT_HELD = failure('not_found', {}, 'No changed tool of this name waits for approval.');
 const NO_STORE = { 'Cache-Control': 'no-store' };
 const LONGEST_LINE = 2000;
 const ADMIN: Principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS };

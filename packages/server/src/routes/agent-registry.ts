@@ -44,8 +44,8 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       counts: true,
       summary: 'Find healthy agents by ?capability= and part of the ?name=; ?limit= (10).',
       parameters: [
-        textParameter('capability', 'What it must be able to do.'),
-        textParameter('name', 'A part of its name.'),
+        textParameter('capability', 'A capability that the agent must have.'),
+        textParameter('name', 'Text to find in its name.'),
         integerParameter('limit', 'Maximum number of entries. Default: 10.'),
       ],
       handle: ({ query }) => discover(query, context),
@@ -154,7 +154,7 @@ async function register(
     json: {
       status: isNew ? 'registered' : 'updated',
       agent_id: agent.agentId,
-      message: `${isNew ? 'Registered' : 'Updated'} ${agent.agentId}; beat every 30 seconds to stay healthy.`,
+      message: `${isNew ? 'Registered' : 'Updated'} ${agent.agentId}; send a heartbeat every 30 seconds to stay healthy.`,
       registered_at: new Date(agent.registeredAt).toISOString(),
     },
   };

@@ -16,7 +16,7 @@ export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly
       if (connection.principal === undefined) return;
       // The key is the identity: an agent answers only for itself.
       const { id } = connection.principal;
-      // It would wait for ever: its requests take another way, or none.
+      // It would wait forever: its requests take another way, or none.
       if (isAwaited(id)) await hub.attach(id, connection);
       else
         connection.close(

@@ -73,13 +73,13 @@ export function discoveryRoutes(context: DiscoveryContext): Route[] {
   };
   return [
     document('/.well-known/agent-card.json', 'The A2A card of the default agent, and of this mailbox.', card),
-    document('/.well-known/agent.json', 'The same, where older clients look.', card),
+    document('/.well-known/agent.json', 'The same card, at the path that older clients use.', card),
     document(
       '/.well-known/agent-registration.json',
       'Its ERC-8004 registration.',
       (request) => agentRegistration(sourceFor(request)) as JsonObject,
     ),
-    document('/agent', 'What a sender needs to know, in short.', (request) => inShort(request, context)),
+    document('/agent', 'A short description of this mailbox, for senders.', (request) => inShort(request, context)),
   ];
 }
 

@@ -79,7 +79,7 @@ class E2ASocket {
       answers.add(answer);
       void answer.finally(() => answers.delete(answer));
       if (this.#unreadable < MOST_UNREADABLE) continue;
-      this.#connection.close(1008, `${MOST_UNREADABLE} messages in a row were no envelopes`);
+      this.#connection.close(1008, `${MOST_UNREADABLE} messages in a row were not envelopes`);
       break;
     }
     await Promise.all(answers);

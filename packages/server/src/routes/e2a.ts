@@ -262,7 +262,7 @@ const FRAMES_SO_FAR = {
   required: ['responses', 'is_final'],
   properties: {
     responses: { type: 'array', items: { type: 'object', description: 'An E2A response.' } },
-    is_final: { type: 'boolean', description: 'Whether nothing comes after them.' },
+    is_final: { type: 'boolean', description: 'Whether the answer ends with them.' },
   },
 } as const;
 

@@ -36,8 +36,8 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       summary: 'List your executions, newest first (?limit, ?cursor, ?status).',
       parameters: [
         integerParameter('limit', 'Maximum number of entries. Default: 100.'),
-        textParameter('cursor', 'The next_cursor of the page before.'),
-        textParameter('status', 'Those with this status alone.', EXECUTION_STATUSES),
+        textParameter('cursor', 'The next_cursor of the previous page.'),
+        textParameter('status', 'Only executions with this status.', EXECUTION_STATUSES),
       ],
       handle: (request) => list(request, context),
     },

@@ -15,8 +15,8 @@ interface ListQuery {
 
 export const LIST_PARAMETERS: readonly RouteParameter[] = [
   integerParameter('limit', 'Maximum number of entries, at most 200. Default: all.'),
-  textParameter('cursor', 'The next_cursor of the page before.'),
-  textParameter('text', 'Those whose names contain this text.'),
+  textParameter('cursor', 'The next_cursor of the previous page.'),
+  textParameter('text', 'Only entries whose names contain this text.'),
 ];
 
 export function listQueryIn(query: URLSearchParams): ListQuery | Failure {

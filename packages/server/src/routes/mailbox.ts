@@ -114,9 +114,9 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       counts: false,
       summary: 'List your threads by id; ?as=agent lists those addressed to you. ?after=ID&limit=50 pages.',
       parameters: [
-        textParameter('as', 'As whom you take part. Default: sender.', PARTS),
-        textParameter('after', 'The next of the page before. Default: from the beginning.'),
-        integerParameter('limit', 'At most so many, up to 200. Default: 50.'),
+        textParameter('as', 'Your role in the threads. Default: sender.', PARTS),
+        textParameter('after', 'The next of the previous page. Default: from the beginning.'),
+        integerParameter('limit', 'Maximum number of entries, at most 200. Default: 50.'),
       ],
       wordFailure,
       handle: (request) => threads(request, context),

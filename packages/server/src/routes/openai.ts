@@ -252,7 +252,7 @@ function errorAnswer({ status, error }: OpenAiError): Answer {
 const SESSION = {
   in: 'header',
   name: 'X-Session-Id',
-  description: 'The conversation that this belongs to, where the server is to keep it. Or metadata.session_id.',
+  description: 'The conversation that the server keeps. Or metadata.session_id.',
   schema: { type: 'string', maxLength: 512 },
 } as const;
 const NO_MODEL = 'Unknown model, or not permitted for this key.';

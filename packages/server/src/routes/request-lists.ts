@@ -9,16 +9,16 @@ import { integerParameter, textParameter } from './route-parameters.ts';
 /** Requests of any protocol, newest change first: the caller's own, and for administrators all. */
 export function requestListRoutes(store: Store): Route[] {
   const parameters = [
-    textParameter('agent', 'Those that this agent answers.'),
-    textParameter('session', 'Those of this session.'),
-    textParameter('state', 'Those in this state.', Object.keys(STATES)),
+    textParameter('agent', 'Only requests that this agent answers.'),
+    textParameter('session', 'Only requests of this session.'),
+    textParameter('state', 'Only requests in this state.', Object.keys(STATES)),
     textParameter(
       'protocol',
       `Only requests of this protocol: ${SOURCE_PROTOCOLS.join(', ')}, or another that a sender named.`,
     ),
-    textParameter('text', 'Those whose message contains this text.'),
-    textParameter('since', 'Those that changed at this time or later (RFC 3339).'),
-    textParameter('cursor', 'The next_cursor of the page before.'),
+    textParameter('text', 'Only requests whose message contains this text.'),
+    textParameter('since', 'Only requests that changed at this time or later (RFC 3339).'),
+    textParameter('cursor', 'The next_cursor of the previous page.'),
     integerParameter('limit', 'Maximum number of entries, at most 200. Default: 50.'),
   ];
   return [
@@ -38,7 +38,7 @@ export function requestListRoutes(store: Store): Route[] {
       access: 'admin',
       counts: false,
       summary: 'List all requests, latest change first.',
-      parameters: [textParameter('owner', 'Those that this agent sent.'), ...parameters],
+      parameters: [textParameter('owner', 'Only requests that this agent sent.'), ...parameters],
       answers: { 'application/json': REQUEST_PAGE },
       handle: (request) => list(request, store, request.query.get('owner') ?? undefined),
     },

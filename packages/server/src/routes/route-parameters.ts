@@ -29,7 +29,7 @@ export const AFTER: readonly RouteParameter[] = [
 export const IDEMPOTENCY_KEY: RouteParameter = {
   in: 'header',
   name: 'Idempotency-Key',
-  description: 'Your own name for the request: a repeat gets the answer of the first.',
+  description: 'Your id for the request; a repeat gets the answer of the first request.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 

@@ -317,7 +317,7 @@ function otherNode(node: string, own: number): Answer {
     title: 'The session belongs to another node.',
     detail: `The session was opened at node ${node}, and the load balancer sent this request to node ${own}.`,
     suggestions: [
-      'let the load balancer send all requests with one X-Session-Id to one node, or all of one client',
+      'configure the load balancer to send all requests with the same X-Session-Id, or of the same client, to one node',
       'or open another session',
       'or use the wire over WebSocket or TCP, which stays with its node',
     ],
@@ -350,14 +350,14 @@ const NO_MESSAGE_HERE = failure(
       'POST /a2e/session without a body, then the handshake to /a2e/send, with its session_id as X-Session-Id',
     ],
   },
-  'A session is opened without a message: this one would not be read.',
+  'Opening a session takes no body: this one would be ignored.',
 );
 const LINE_BREAK = Uint8Array.of(0x0a);
 const MOST_LINES = 1_000;
 const TOO_MANY_LINES = failure(
   'too_large',
   { limit: MOST_LINES, suggestions: ['send the rest in further requests'] },
-  `A body of application/x-ndjson may have ${MOST_LINES} lines; none of them was taken.`,
+  `A body of application/x-ndjson may have ${MOST_LINES} lines; none of them was processed.`,
 );
 const NO_SESSION = failure('not_found', {}, 'Session not found.');
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;

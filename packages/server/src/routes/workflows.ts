@@ -148,9 +148,9 @@ async function readRequest(request: InboundRequest, { reader }: WorkflowService)
 
 /** Members of the JSON body; where the body is the lines themselves, they stand in the query. */
 const BESIDE_LINES: readonly RouteParameter[] = [
-  textParameter('onError', 'With a body of lines: what a failed operation means.', ['stop', 'continue']),
-  textParameter('level', 'With a body of lines: how strict the check is.', ['strict', 'moderate', 'lenient']),
-  integerParameter('timeout_ms', 'With a body of lines: how long it may take.'),
+  textParameter('onError', 'For a body of JSON lines: what to do after a failed operation.', ['stop', 'continue']),
+  textParameter('level', 'For a body of JSON lines: how strict the checks are.', ['strict', 'moderate', 'lenient']),
+  integerParameter('timeout_ms', 'For a body of JSON lines: the timeout.'),
 ];
 const PREFER: RouteParameter = {
   in: 'header',

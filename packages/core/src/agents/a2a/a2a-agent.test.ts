@@ -150,7 +150,7 @@ describe('a conversation', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('sent messages', () => {
   test('is a message with the request id, the accepted modes and the version', async () => {
     const peer = await peerWith({ SendStreamingMessage: [whole('hi')] });
     await context.ask(agentAt(peer), 'hello', { request_id: 'r9', a2a_metadata: { trace: 1 } });

@@ -282,7 +282,7 @@ export class AcpAgent implements Agent {
     });
     const { sessionId: made } = answer;
     if (typeof made !== 'string' || made === '')
-      throw new AcpProgramError(-32603, 'session/new gave no sessionId', null);
+      throw new AcpProgramError(-32603, 'session/new returned no sessionId', null);
     const session = opened(program, name, { id: made, cwd, answer });
     if (sessionId !== null) {
       await this.#options.sessions?.setRemote({ owner: principal.id, agentId: this.id, sessionId }, made);

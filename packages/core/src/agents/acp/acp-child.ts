@@ -38,7 +38,7 @@ function transportOf(child: Child, options: AcpChildOptions): AcpTransport {
     send: (message) => {
       if (stdin.writableLength > MOST_UNSENT) {
         killGroup(pid);
-        throw new AcpLineLost("The agent's program does not read what it is sent.");
+        throw new AcpLineLost("The agent's program does not read its input.");
       }
       stdin.write(ndjsonLine(message));
     },

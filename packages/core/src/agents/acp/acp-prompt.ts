@@ -22,7 +22,7 @@ function blockOf(given: JsonObject, can: PromptCapabilities): JsonObject[] {
   if (block === undefined) return [];
   const { type, mimeType, resource } = block;
   if ((type === 'image' && can.image !== true) || (type === 'audio' && can.audio !== true)) {
-    return [{ type: 'text', text: `[${type} ${String(mimeType)} left out: this agent does not take it]` }];
+    return [{ type: 'text', text: `[${type} ${String(mimeType)} left out: this agent does not support it]` }];
   }
   if (type !== 'resource' || can.embeddedContext === true || !isObject(resource)) return [block];
   const { uri, text } = resource;

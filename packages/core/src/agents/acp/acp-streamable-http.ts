@@ -193,4 +193,4 @@ const CONNECTION_LOST: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 const POST_MS = 30_000;
 const LONGEST_MS = 24 * 3_600_000;
 const MOST_UNSENT = 1000;
-const NOT_READ = 'The agent does not read what it is sent.';
+const NOT_READ = 'The agent does not read its input.';

@@ -79,7 +79,7 @@ function transportOf(socket: WebSocket, { id, url, gate, headers, reader }: AcpR
     send: (message) => {
       if (socket.bufferedAmount > MOST_UNSENT) {
         socket.terminate();
-        throw new AcpLineLost('The agent does not read what it is sent.');
+        throw new AcpLineLost('The agent does not read its input.');
       }
       socket.send(JSON.stringify(message), () => {});
     },

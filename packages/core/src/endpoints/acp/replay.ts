@@ -96,7 +96,7 @@ async function answerOf(requestId: string, { hub, client }: Omit<ReplayOptions, 
     const { updates, end } = converter.convert(frame);
     const note = failureNote(end, requestId);
     for (const update of note === undefined ? updates : [...updates, note]) {
-      // A notice is no part of the history.
+      // A notice is not part of the history.
       if (update['sessionUpdate'] === 'notice') continue;
       const { sessionUpdate: kind, toolCallId: id } = update;
       const at = tools.get(id);

@@ -1,7 +1,7 @@
 import type { KnowledgeBases } from '../bases.ts';
 import type { Source } from '../thing.ts';
 
-/** What operators wrote down in knowledge bases. */
+/** The documents in knowledge bases. */
 export function documentSource(bases: KnowledgeBases): Source {
   return {
     type: 'document',

@@ -1,6 +1,6 @@
 import type { OperationName } from '@dragoman/protocols/a2e-workflow';
 
-/** What each operation is good for, in the words of who looks for it rather than of who wrote it. */
+/** The uses of each operation, in the words of people who search for it. */
 export const OPERATION_USES: Readonly<Record<OperationName, readonly string[]>> = {
   ApiCall: [
     'Calls an API or website with GET, POST, PUT, PATCH or DELETE and reads its reply.',

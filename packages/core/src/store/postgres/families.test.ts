@@ -8,7 +8,7 @@ let one: PostgresStore;
 let other: PostgresStore;
 
 beforeAll(async () => {
-  // What these tests check does not depend on it.
+  // The checked behaviour does not depend on it.
   process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
   const started = await startPostgres();
   if (started === undefined)

@@ -92,7 +92,7 @@ test('what is shown to another owner than it was written for is shown without it
   expect(shown.some((row) => 'headChecksum' in row)).toBe(false);
 });
 
-test('whose failures are damaged comes to its end, and is listed with the others', () => {
+test('whose failures are damaged ends, and is listed with the others', () => {
   database.exec(`UPDATE deliveries SET failures = '[{"at":1' WHERE id = 'whole'`);
   operations.writes.deliveryFailed('whole', { at: 2000, reason: 'HTTP 500' }, null);
   const { rows } = operations.reads.listDeliveries({ limit: 10 });

@@ -41,7 +41,7 @@ async function run(
 ) {
   const events: NodeEvent[] = [];
   const { input = {}, entry = nodes[0]?.node_id ?? '', runStep = echo, signal = new AbortController().signal } = given;
-  const outcome = await runChain({ nodes, entry, input, signal, runStep, tell: (event) => events.push(event) });
+  const outcome = await runChain({ nodes, entry, input, signal, runStep, emit: (event) => events.push(event) });
   return { ...outcome, phases: events.map(({ nodeId, phase }) => `${nodeId} ${phase}`), events };
 }
 
@@ -252,9 +252,9 @@ describe('a map', () => {
 
   test('wants a list', async () => {
     const { error } = await run(map, { input: { list: 'no' } });
-    expect(error?.message).toContain('items_path "$.list" must give a list, and gives "no"');
+    expect(error?.message).toContain('items_path "$.list" must give a list, but it is "no"');
     const missing = await run(map);
-    expect(missing.error?.message).toContain('items_path "$.list" must give a list, and is not there');
+    expect(missing.error?.message).toContain('items_path "$.list" must give a list, but it does not exist');
   });
 });
 
@@ -271,7 +271,7 @@ describe('a node that fails', () => {
   test('names the paths that found nothing, which its tool was given as null', async () => {
     const fails = node({ node_id: 'fails', input_map: { a: '$.none', b: '$.bb', c: 'c' } });
     const { error, events } = await run([fails], { input: { none: null } });
-    const words = 'it broke; input_map finds nothing at "$.bb" for "b"';
+    const words = 'it broke; input_map found nothing at "$.bb" for "b"';
     expect(error?.message).toBe(`node "fails": ${words}`);
     expect(events.at(-1)?.error).toBe(words);
     const many = Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`m${at}`, `$.x${at}`]));
@@ -329,7 +329,7 @@ describe('a chain that cannot be run', () => {
     ],
     [
       { kind: 'map', map_node: 'first', items_path: 'list' },
-      'items_path of "it" (/nodes/1/items_path): a list is found by a path, such as $.list; got "list"',
+      'items_path of "it" (/nodes/1/items_path): a list must be given by a path, such as $.list; got "list"',
       undefined,
     ],
   ])('one with an invalid node is not started: %j', async (fields, words, fix) => {
@@ -348,8 +348,8 @@ describe('a chain that cannot be run', () => {
     const { error, outputs } = await run(nodes, { input: { list: [1] } });
     expect(error).toEqual({
       code: 'chain_error',
-      message: 'condition of "if": "$.list.length": lists and texts have no length here',
-      suggestions: ['write "$.list" alone, which holds unless it is empty'],
+      message: 'condition of "if": "$.list.length": the length of lists and texts is not available',
+      suggestions: ['write "$.list" alone: it is true unless it is empty'],
     });
     expect(outputs).toEqual({});
   });

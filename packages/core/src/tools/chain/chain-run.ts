@@ -7,7 +7,7 @@ import { type ChainError, ChainFault, nodesById, type ReadyNode } from './chain.
 import { find, Unclear } from './expression.ts';
 import { Scope } from './scope.ts';
 
-/** What a chain asks of the world: to run one step. Rejects when the step did not succeed. */
+/** Runs one step of a chain. Rejects if the step failed. */
 export type RunStep = (step: ChainStep) => Promise<Json>;
 
 export interface ChainStep {
@@ -42,7 +42,7 @@ export interface ChainGiven {
   /** Aborts when its time is up. */
   readonly over?: AbortSignal;
   readonly runStep: RunStep;
-  readonly tell: (event: NodeEvent) => void;
+  readonly emit: (event: NodeEvent) => void;
 }
 
 /** Runs a chain to its end. What stops it is in the outcome; only its caller's signal makes it reject. */
@@ -117,25 +117,25 @@ class ChainRun {
     };
   }
 
-  /** The id of the node to go on with; empty at the end. */
+  /** The id of the next node; empty at the end. */
   async #visit(node: ReadyNode, byId: ReadonlyMap<string, ReadyNode>): Promise<string> {
     const { node_id: id, next_node: next } = node;
     if (node.kind === 'branch') {
       this.#nodesRun += 1;
       const isTrue = this.#holds(node);
-      this.#tell(id, 'done', { output: isTrue });
+      this.#emit(id, 'done', { output: isTrue });
       return (isTrue ? node.true_node : node.false_node) || next;
     }
     if (!this.#holds(node)) {
-      this.#tell(id, 'skip', {});
+      this.#emit(id, 'skip', {});
       return next;
     }
     this.#nodesRun += 1;
-    this.#tell(id, 'start', {});
+    this.#emit(id, 'start', {});
     try {
       const output = node.kind === 'map' ? await this.#map(node, byId) : await this.#step(node);
       this.#keep(id, output);
-      this.#tell(id, 'done', { output });
+      this.#emit(id, 'done', { output });
       return next;
     } catch (error) {
       if (this.#signal.aborted || error instanceof ChainFault) throw error;
@@ -145,7 +145,7 @@ class ChainRun {
 
   #recover({ node_id: id, on_error, next_node }: ChainNode, error: unknown): string {
     this.#failed = true;
-    this.#tell(id, on_error === 'skip' ? 'skip' : 'error', { error: messageOf(error) });
+    this.#emit(id, on_error === 'skip' ? 'skip' : 'error', { error: messageOf(error) });
     const fault = nodeFault(`node ${JSON.stringify(id)}`, error);
     if (on_error === 'abort') throw fault;
     this.#keep(id, null);
@@ -158,7 +158,7 @@ class ChainRun {
     const mapped = byId.get(node.map_node) as ReadyNode;
     const items = find(node.items_path, this.#scope());
     if (!Array.isArray(items)) {
-      const found = items === undefined ? 'and is not there' : `and gives ${show(items)}`;
+      const found = items === undefined ? 'but it does not exist' : `but it is ${show(items)}`;
       throw new Error(`items_path ${show(node.items_path)} must give a list, ${found}`);
     }
     if (items.length > MOST_ITEMS) throw new Error(`a map takes at most ${MOST_ITEMS} items; got ${items.length}`);
@@ -169,19 +169,19 @@ class ChainRun {
         if (index > 0) await aTurn();
         this.#signal.throwIfAborted();
         if (!this.#holds(mapped, { item, index })) {
-          this.#tell(mapped.node_id, 'skip', {});
+          this.#emit(mapped.node_id, 'skip', {});
           continue;
         }
-        this.#tell(mapped.node_id, 'start', {});
+        this.#emit(mapped.node_id, 'start', {});
         try {
           const output = await this.#step(mapped, { item, index });
           results[index] = output;
-          this.#tell(mapped.node_id, 'done', { output });
+          this.#emit(mapped.node_id, 'done', { output });
         } catch (error) {
           if (this.#signal.aborted || error instanceof ChainFault) throw error;
           this.#failed = true;
           this.#error = nodeFault(`item ${index} of node ${JSON.stringify(node.node_id)}`, error).fault;
-          this.#tell(mapped.node_id, 'error', { error: messageOf(error) });
+          this.#emit(mapped.node_id, 'error', { error: messageOf(error) });
         }
       }
     };
@@ -222,7 +222,7 @@ class ChainRun {
   }
 
   #holds({ node_id, holds }: ReadyNode, item?: MapItem): boolean {
-    // What it compares is passed to no tool, so without a limit here its size would cost nothing.
+    // Compared values are passed to no tool, so their size is limited here.
     const scope = this.#scope(item, (whole) => this.#give(whole));
     try {
       return holds(scope);
@@ -247,16 +247,16 @@ class ChainRun {
     this.#finalOutput = output;
   }
 
-  #tell(
+  #emit(
     nodeId: string,
     phase: NodeEvent['phase'],
     { output = null, error = '' }: { output?: Json; error?: string },
   ): void {
-    this.#given.tell({ nodeId, phase, output, error });
+    this.#given.emit({ nodeId, phase, output, error });
   }
 }
 
-/** What one run of a map's node has beside what every node has. */
+/** The additional values of one run of a map's node. */
 type MapItem = { readonly item: Json; readonly index: number };
 
 /** A failed step, with the suggestions of its refusal, and a remark of ours. */
@@ -270,12 +270,12 @@ class StepFailed extends Error {
   }
 }
 
-/** What is not there is null, which a tool complains of without knowing where it comes from. */
+/** Missing values are null; this names them if the tool fails. */
 function nothingFound(missing: readonly string[], { input_map }: ChainNode): string {
   if (missing.length === 0) return '';
   const first = missing.slice(0, MOST_MISSING).map((name) => `at ${show(input_map[name])} for ${show(name)}`);
   const more = missing.length > MOST_MISSING ? ` and ${missing.length - MOST_MISSING} more` : '';
-  return `; input_map finds nothing ${first.join(', ')}${more}`;
+  return `; input_map found nothing ${first.join(', ')}${more}`;
 }
 
 function nodeFault(where: string, error: unknown): ChainFault {
@@ -290,7 +290,7 @@ function messageOf(error: unknown): string {
 function tooMuch(what: string, limit: number): ChainFault {
   return new ChainFault(
     'chain_error',
-    `what a chain ${what} in all may have ${limit} bytes; hand on the fields needed`,
+    `all that a chain ${what} may have at most ${limit} bytes; pass on only the needed fields`,
   );
 }
 

@@ -8,11 +8,11 @@ import { checkExpression, looksLikePath, Unclear } from './expression.ts';
 export interface ChainError {
   readonly code: 'bad_entry' | 'chain_cycle' | 'chain_error' | 'chain_node_error' | 'timeout';
   readonly message: string;
-  /** What to do about it, where that is known. */
+  /** Suggested fixes, if known. */
   readonly suggestions?: readonly string[];
 }
 
-/** Thrown where a chain cannot go on. */
+/** Thrown if a chain cannot continue. */
 export class ChainFault extends Error {
   readonly fault: ChainError;
 
@@ -37,14 +37,14 @@ export function nodesById(nodes: readonly ChainNode[], entry: string): ReadonlyM
     if (excess !== undefined) throw new ChainFault('chain_error', `${show(node.node_id)}: ${excess}`);
     byId.set(node.node_id, ready(node, at));
   }
-  if (!byId.has(entry)) throw new ChainFault('bad_entry', `entry_node ${show(entry)} is no node of the chain`);
+  if (!byId.has(entry)) throw new ChainFault('bad_entry', `entry_node ${show(entry)} is not a node of the chain`);
   for (const node of nodes) {
     if (node.kind === 'proc') {
       throw new ChainFault('chain_error', `${show(node.node_id)}: processes are not run here; use a tool or a skill`);
     }
     for (const [field, target] of targetsOf(node)) {
       if (target === '' || byId.has(target)) continue;
-      throw new ChainFault('chain_error', `${field} of ${show(node.node_id)} names ${show(target)}, which is no node`);
+      throw new ChainFault('chain_error', `${field} of ${show(node.node_id)} names ${show(target)}, which is not a node`);
     }
     if (node.kind !== 'map') continue;
     const mapped = byId.get(node.map_node);
@@ -76,10 +76,10 @@ function ready(node: ChainNode, at: number): ReadyNode {
 
 function checkItemsPath(path: string): void {
   checkExpression(path);
-  if (!looksLikePath(path)) throw new Unclear(`a list is found by a path, such as $.list; got ${show(path)}`);
+  if (!looksLikePath(path)) throw new Unclear(`a list must be given by a path, such as $.list; got ${show(path)}`);
 }
 
-/** What a map has its node put together and read again for each item is no longer than others can wait for. */
+/** The limit of the input that a map builds for each item. */
 function excessOf({ condition, input, input_map }: ChainNode): string | undefined {
   const { length } = condition;
   if (length > LONGEST_CONDITION)

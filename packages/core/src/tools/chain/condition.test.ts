@@ -31,8 +31,8 @@ describe('expressions', () => {
     ['$.input["n"]', 'has brackets', 'write $.input.n'],
     ['$[0]', 'has brackets', 'write $.0'],
     ['$.list[*].x', 'an index is a name like any other, as in $.list.0', undefined],
-    ['$.list.', 'has a dot with no name behind it', undefined],
-    ['$..x', 'has a dot with no name behind it', undefined],
+    ['$.list.', 'has a dot without a name after it', undefined],
+    ['$..x', 'has a dot without a name after it', undefined],
     ['$.n + 1', 'nothing is computed here', expect.stringContaining('let a tool compute it')],
     ['$.n ?? 0', 'nothing is computed here', expect.anything()],
     ['$.a == $.b', 'nothing is computed here', expect.anything()],
@@ -92,7 +92,7 @@ describe('conditions', () => {
   });
 
   const oneComparison = 'a condition is one comparison; put a branch behind a branch';
-  const byATool = 'let a tool find out, and compare what it gives';
+  const byATool = 'compute it with a tool, and compare the result';
   test.each([
     ['$.n = 3', 'write == for equal'],
     ['$.n === 3', 'write == for equal'],
@@ -121,7 +121,7 @@ describe('conditions', () => {
     expect(conditionOf('$.bare.length > 1')(sized)).toBe(false);
     for (const path of ['$.list', '$.s']) {
       const error = thrown(() => conditionOf(`${path}.length > 0`)(sized));
-      expect(error.suggestions).toEqual([`write "${path}" alone, which holds unless it is empty`]);
+      expect(error.suggestions).toEqual([`write "${path}" alone: it is true unless it is empty`]);
     }
   });
 });

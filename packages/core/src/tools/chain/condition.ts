@@ -3,7 +3,7 @@ import { deepEqual } from '../../json/equality.ts';
 import { checkNames, evaluate, find, looksLikePath, Unclear } from './expression.ts';
 import type { Scope } from './scope.ts';
 
-/** Whether it holds, by what there is. */
+/** Whether it is true for the current data. */
 export type Condition = (scope: Scope) => boolean;
 
 /**
@@ -46,7 +46,7 @@ function splitAt(text: string): { operator: Operator | undefined; left: string; 
 /** One side, as what finds its value. */
 function operandOf(text: string): (scope: Scope) => Json {
   if (looksLikePath(text)) {
-    // A name with a blank or a sign in it would be looked for as it stands, found nowhere, and the condition be false.
+    // A name with a space or a sign in it would never be found, and the condition would be false.
     if (SIGN.test(text)) throw unclear(text);
     checkNames(text);
     return (scope) => find(text, scope) ?? withoutLength(text, scope);
@@ -70,8 +70,8 @@ function withoutLength(path: string, scope: Scope): null {
   const owner = path.slice(0, -LENGTH.length);
   const whole = evaluate(owner, scope);
   if (!Array.isArray(whole) && typeof whole !== 'string') return null;
-  throw new Unclear(`${show(path)}: lists and texts have no length here`, [
-    `write ${show(owner)} alone, which holds unless it is empty`,
+  throw new Unclear(`${show(path)}: the length of lists and texts is not available`, [
+    `write ${show(owner)} alone: it is true unless it is empty`,
   ]);
 }
 
@@ -93,15 +93,15 @@ function ordered(holdsFor: (order: number) => boolean) {
 
 const WORDS: Readonly<Record<string, Json>> = { true: true, false: false, null: null };
 const QUOTED = /'[^']*'|"[^"]*"/g;
-/** What no name in a condition has, brackets aside. */
+/** Characters that are not allowed in names of a condition, besides brackets. */
 const SIGN = /[\s(){}"'`=!<>&|+*?,;]/;
-/** What agents write out of habit, and what to write instead. */
+/** Common mistakes, and the correct syntax. */
 const MISTAKES: readonly { readonly made: RegExp; readonly fix: string }[] = [
   { made: /\s(?:and|or)\s|&&|\|\|/i, fix: 'a condition is one comparison; put a branch behind a branch' },
   { made: /[<!]$/, fix: 'write != for not equal' },
   { made: /=$/, fix: 'write >= or <=' },
   { made: /=|\sis\s/i, fix: 'write == for equal' },
   { made: /^(?:!|not\s)/i, fix: 'compare with == false, or == null' },
-  { made: /\s(?:in|contains|like|matches)\s/i, fix: 'let a tool find out, and compare what it gives' },
+  { made: /\s(?:in|contains|like|matches)\s/i, fix: 'compute it with a tool, and compare the result' },
 ];
 const LENGTH = '.length';

@@ -26,7 +26,7 @@ export function find(expression: Json, scope: Scope): Json | undefined {
   return value;
 }
 
-/** A text that starts with `$` and is no path, a price say, is a text. */
+/** A text that starts with `$` and is not a path, a price say, is a text. */
 export function isPath(text: string): boolean {
   return text === '$' || text.startsWith('$.');
 }
@@ -54,20 +54,20 @@ export function checkExpression(expression: Json): void {
   if (typeof expression !== 'string' || !looksLikePath(expression)) return;
   checkNames(expression);
   if (!COMPUTED.test(expression)) return;
-  throw new Unclear(`${show(expression)} is more than a path, and nothing is computed here; a path is $.name.name`, [
-    'let a tool compute it, or write a text that is no path into input',
+  throw new Unclear(`${show(expression)} is not a path, and expressions are not computed; a path is $.name.name`, [
+    'compute it with a tool, or put a text that is not a path into input',
   ]);
 }
 
-/** What no path has, wherever it stands. */
+/** Characters that are not allowed in a path. */
 export function checkNames(path: string): void {
   if (/[[\]]/.test(path)) {
     const dotted = path.replaceAll(/\[(?:(\d{1,9})|'([^'.[\]]+)'|"([^".[\]]+)")\]/g, '.$1$2$3');
-    const words = `${show(path)} has brackets; an index is a name like any other, as in $.list.0`;
+    const words = `${show(path)} has brackets; write an index as a name, as in $.list.0`;
     throw new Unclear(words, /[[\]]/.test(dotted) || dotted.length > LONGEST_SHOWN ? [] : [`write ${dotted}`]);
   }
   if (path !== '$' && /\.(?:\.|$)/.test(path)) {
-    throw new Unclear(`${show(path)} has a dot with no name behind it; a path is $.name.name`);
+    throw new Unclear(`${show(path)} has a dot without a name after it; a path is $.name.name`);
   }
 }
 

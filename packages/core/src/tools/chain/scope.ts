@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 
 /**
- * What expressions of a chain find: its input by itself and under `input`, over that what every node has given by its id, and
+ * The scope of expressions in a chain: its input, directly and under `input`, the result of every node by its id, and
  * over that the item of a map. It is looked up where it is: the input may have a hundred thousand members, which putting all
  * of it together for each node would cost each time.
  */
@@ -20,7 +20,7 @@ export class Scope {
     this.#onWhole = onWhole;
   }
 
-  /** What `$.name` is; `undefined` when there is no such thing. */
+  /** The value of `$.name`; `undefined` if it does not exist. */
   member(name: string): Json | undefined {
     if (Object.hasOwn(this.#item, name)) return this.#item[name];
     if (this.#outputs.has(name)) return this.#outputs.get(name);
@@ -39,7 +39,7 @@ export class Scope {
 
 export interface ScopeGiven {
   readonly outputs?: ReadonlyMap<string, Json>;
-  /** What one run of a map's node has beside what every node has. */
+  /** The additional values of one run of a map's node. */
   readonly item?: JsonObject | undefined;
   /** Called when everything was assembled. */
   readonly onWhole?: (whole: JsonObject) => void;

@@ -50,7 +50,7 @@ test('a program that is cut off ends also when it does not listen to that', asyn
     clock,
   );
   await closed;
-  expect(JSON.stringify(log.lines)).toContain('it sent a line without end');
+  expect(JSON.stringify(log.lines)).toContain('it sent a line that is too long');
 });
 
 test('a program that does not read is sent no more than the unread limit', async () => {

@@ -33,7 +33,7 @@ export interface ChildTransportOptions {
 }
 
 /**
- * MCP over the standard input and output of a program that we look after: in a process group of its own, written down so
+ * MCP over the standard input and output of a program that we look after: in its own process group, written down so
  * that it never outlives us unseen, ended politely first, and cut off when it floods us.
  */
 export class ChildTransport implements McpTransport {
@@ -75,7 +75,7 @@ export class ChildTransport implements McpTransport {
       cancel();
       cancel = clock.after(EXIT_MS, () => {
         // A program that is being stopped has its own time limit.
-        if (!this.#isClosing) this.#cutOff(child.pid, 'it hung up and did not end');
+        if (!this.#isClosing) this.#cutOff(child.pid, 'it closed its output but did not exit');
       });
     };
     child.stdout.once('end', onHungUp);
@@ -138,7 +138,7 @@ export class ChildTransport implements McpTransport {
 
   #read({ stdout, pid }: Child): void {
     const splitter = new LineSplitter({ maxLineBytes: MAX_LINE_BYTES });
-    const onFlood = () => this.#cutOff(pid, 'it flooded us');
+    const onFlood = () => this.#cutOff(pid, 'it sent too many messages');
     const notices = new NoticeLimit({ clock: this.#options.clock, onFlood });
     let blank = 0;
     /** Why a line is not read that was too long, until it is known whose it was. */
@@ -162,7 +162,7 @@ export class ChildTransport implements McpTransport {
         if (!isReported && !isSkipping) this.#passOver(unreported, notices);
         if (isReported || !isSkipping) unreported = undefined;
       }
-      if (splitter.bytesSinceNewline > MAX_SKIPPED_BYTES) this.#cutOff(pid, 'it sent a line without end');
+      if (splitter.bytesSinceNewline > MAX_SKIPPED_BYTES) this.#cutOff(pid, 'it sent a line that is too long');
       const { blankLines } = splitter;
       if (blankLines > blank) notices.takes(blankLines - blank);
       blank = blankLines;
@@ -278,6 +278,6 @@ const EXIT_MS = 1_000;
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 /** Of a line that is too long: one that does not end is not a message, and its program is ended. */
 const MAX_SKIPPED_BYTES = 64 * 1024 * 1024;
-/** Messages that are worth a write of their own. */
+/** Messages that are worth their own write. */
 const MANY = 4;
 const MAX_UNSENT = 32 * 1024 * 1024;

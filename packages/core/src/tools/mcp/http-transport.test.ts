@@ -87,11 +87,11 @@ test('one answer may be several messages, and other content is skipped', async (
 });
 
 test.each<[string, () => InboundAnswer, string]>([
-  ['no JSON', () => answer(200, 'application/json', '{"jsonrpc"'), '1: it answered with what cannot be read: '],
+  ['no JSON', () => answer(200, 'application/json', '{"jsonrpc"'), '1: its answer cannot be read: '],
   [
     'a page for people',
     () => answer(200, 'text/html', '<p>'),
-    '1: it answered with what cannot be read: it is text/html',
+    '1: its answer cannot be read: it is text/html',
   ],
   [
     'an event without an id',

@@ -41,7 +41,7 @@ export class McpHttpTransport implements McpTransport {
   constructor(options: HttpTransportOptions) {
     this.#options = options;
     this.#ownHeaders = options.headers;
-    this.#notices = new NoticeLimit({ clock: options.clock, onFlood: () => this.#cutOff('it flooded us') });
+    this.#notices = new NoticeLimit({ clock: options.clock, onFlood: () => this.#cutOff('it sent too many messages') });
   }
 
   get hasSession(): boolean {
@@ -202,7 +202,7 @@ export class McpHttpTransport implements McpTransport {
     return undefined;
   }
 
-  /** A stream of events; else whether another try could have it. */
+  /** A stream of events; else whether another attempt could have it. */
   async #open(strand: Strand, lastEventId: string): Promise<InboundAnswer | 'later' | 'never'> {
     const resume = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
     const answer = await this.#request(strand, 'GET', { accept: 'text/event-stream', ...resume });

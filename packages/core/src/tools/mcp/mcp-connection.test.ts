@@ -106,16 +106,16 @@ describe('a question to a person', () => {
 
   test('is answered by the one call that runs', async () => {
     const { call, receive, sent } = open();
-    const asked: JsonObject[] = [];
+    const forms: JsonObject[] = [];
     const calls = call({
       onElicit: async (params) => {
-        asked.push(params);
+        forms.push(params);
         return { action: 'decline' };
       },
     });
     receive(question);
     await expect.poll(() => responses(sent)).toEqual([{ jsonrpc: '2.0', id: 'q1', result: { action: 'decline' } }]);
-    expect(asked).toEqual([{ message: 'Which name?' }]);
+    expect(forms).toEqual([{ message: 'Which name?' }]);
     receive(answer(1));
     await calls;
   });

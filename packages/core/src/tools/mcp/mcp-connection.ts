@@ -9,7 +9,7 @@ export interface McpRequest {
   readonly ending: Ending;
   /** Without it the server is not asked for progress. */
   readonly onProgress?: ((progress: JsonObject) => void) | undefined;
-  /** Asks a person what the server wants to know meanwhile. Without it the server is refused. The signal withdraws the question. */
+  /** Asks a person what the server wants to know in the meantime. Without it the server is refused. The signal withdraws the question. */
   readonly onElicit?: ((params: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
 }
 
@@ -191,6 +191,6 @@ const REFUSALS: Readonly<Record<string, string>> = {
   'sampling/createMessage': "this client has no sampling; it does not run its callers' models for a server",
   'roots/list': "this client has no roots; it does not show its callers' folders to a server",
 };
-const NOBODY_TO_ASK = 'Nobody can be asked: no running call was made as a request whose caller can be asked.';
+const NOBODY_TO_ASK = 'No person can be asked: no running call came from a request whose caller can answer questions.';
 const WHICH_CALL = 'Nobody was asked: several calls are running, and the question names none of them.';
 const WITHDRAWN = new Error('the server withdrew its question');

@@ -27,7 +27,7 @@ export class MisshapenAnswer extends Error {
   readonly field: string;
 
   constructor(field: string) {
-    super(`it answered with what MCP does not have: ${field}`);
+    super(`its answer violates MCP: ${field}`);
     this.field = field;
   }
 }

@@ -153,7 +153,7 @@ test.each([
   await expect(peer.call()).rejects.toMatchObject({ code, message: expect.stringContaining('not now') });
 });
 
-test('what a tool calls 503 itself is its own word', async () => {
+test('a 503 of a tool itself is its own error', async () => {
   const error = { code: 503, message: 'closed for today' };
   await using peer = await open({ onCall: ({ id, response }) => answer(response, { id, error }) });
   await expect(peer.call()).rejects.toMatchObject({ code: 'mcp_protocol_error', detail: { mcp_code: 503 } });
@@ -373,7 +373,7 @@ test.each<[string, (exchange: Exchange) => void]>([
 test.each<[string, (exchange: Exchange) => void]>([
   ['takes note', ({ response }) => response.writeHead(200).end()],
   ['does not allow that', notOffered],
-  ['hangs up', ({ response }) => response.destroy()],
+  ['closes the connection', ({ response }) => response.destroy()],
 ])('a session is closed with a DELETE, and %s', async (_, onDelete) => {
   const ended: unknown[] = [];
   const peer = await open({

@@ -2,7 +2,7 @@ import type { JsonObject } from '@dragoman/protocols';
 import type { ToolCall } from '../tool.ts';
 
 /** A log line of an MCP server, passed to the one call that is running there. */
-export function tellLog(call: ToolCall, { level, data }: JsonObject): void {
+export function forwardLog(call: ToolCall, { level, data }: JsonObject): void {
   // MCP, Logging: every line has some.
   if (data === undefined) return;
   const text = typeof data === 'string' ? data : JSON.stringify(data);

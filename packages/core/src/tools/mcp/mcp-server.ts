@@ -20,7 +20,7 @@ import { McpClient } from './mcp-client.ts';
 import type { McpRequest } from './mcp-connection.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 import { isForgotten, refusedBy, tooLate, whyUngreeted, whyUnreached } from './mcp-failure.ts';
-import { tellLog } from './mcp-log.ts';
+import { forwardLog } from './mcp-log.ts';
 import { type McpResult, mcpTool } from './mcp-tool.ts';
 import { openTransport } from './open-transport.ts';
 import { readDefinitions } from './read-definitions.ts';
@@ -117,8 +117,8 @@ export class McpServer implements AsyncDisposable {
   }
 
   /** Calls a listener when a resource changes, until its signal aborts. A listener that subscribes twice is called once. */
-  async subscribe(uri: string, listener: object, tell: (params: JsonObject) => void, { signal, closed }: Subscribing) {
-    const subscription = this.#subscriptions.add(uri, listener, tell);
+  async subscribe(uri: string, listener: object, emit: (params: JsonObject) => void, { signal, closed }: Subscribing) {
+    const subscription = this.#subscriptions.add(uri, listener, emit);
     // A second subscriber in the meantime sends its own request: the outcome of the first may not be its outcome.
     if (subscription.isSure) return;
     subscription.asking += 1;
@@ -203,7 +203,7 @@ export class McpServer implements AsyncDisposable {
     for (const definition of definitions) {
       const wasHeld = pins.isHeld(definition.name);
       const isAdmitted = await pins.admit(definition.name, definition);
-      // The server has changed meanwhile, and that is being looked at: what was found here is old.
+      // The server has changed in the meantime, and that is being looked at: what was found here is old.
       if (definitions !== this.#definitions) return;
       if (isAdmitted) {
         const known = this.#tools.get(definition.name);
@@ -212,7 +212,7 @@ export class McpServer implements AsyncDisposable {
           known.definition.input_schema === definition.input;
         tools.set(definition.name, isSame && known !== undefined ? known : this.#toolOf(definition));
       } else {
-        // At once: the others are still being looked at, and it must not be called meanwhile.
+        // At once: the others are still being looked at, and it must not be called in the meantime.
         this.#tools.delete(definition.name);
         this.#options.onChange();
         // Logged once: the server can cause it at will.
@@ -280,7 +280,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   #unavailable(seconds: number): WireRefused {
-    const text = `The MCP server ${this.name} ${this.#fault || 'is not there'}; it is tried again in ${seconds} s.`;
+    const text = `The MCP server ${this.name} ${this.#fault || 'is not available'}; the next attempt is in ${seconds} s.`;
     return new WireRefused('mcp_server_unavailable', text, { retry_after: seconds });
   }
 
@@ -312,7 +312,7 @@ export class McpServer implements AsyncDisposable {
       const readings = this.#readingsOf(opened, signal);
       await client.connect({ signal, timeout: CONNECT_MS });
       await readings.readFirst();
-      if (isGone) throw new Error('it ended as soon as it was there');
+      if (isGone) throw new Error('it exited right after its start');
       since = clock.elapsed();
       this.#counts.clear();
       this.#client = client;
@@ -361,10 +361,10 @@ export class McpServer implements AsyncDisposable {
     if (method === 'notifications/tools/list_changed') readings.read().catch(() => {});
     // A line does not name its call: with two running it could go to the wrong caller.
     else if (method === 'notifications/message' && this.#calls.size === 1)
-      for (const call of this.#calls) tellLog(call, params);
+      for (const call of this.#calls) forwardLog(call, params);
     else if (method === 'notifications/resources/list_changed') this.#counts.delete('resources');
     else if (method === 'notifications/prompts/list_changed') this.#counts.delete('prompts');
-    else if (method === 'notifications/resources/updated') this.#subscriptions.tell(params);
+    else if (method === 'notifications/resources/updated') this.#subscriptions.emit(params);
   }
 
   #readingsOf(client: McpClient, signal: AbortSignal): ToolReadings {
@@ -390,7 +390,7 @@ export class McpServer implements AsyncDisposable {
   /** A call that waited for a new connection was made for the tool of the old one. */
   #requireTool(name: string): void {
     if (this.#tools.has(`${this.name}__${name}`)) return;
-    const text = `The MCP server ${this.name} was greeted again, and has no tool ${JSON.stringify(name)} now, or a changed one.`;
+    const text = `The MCP server ${this.name} was reconnected, and its tool ${JSON.stringify(name)} is missing or has changed.`;
     throw new WireRefused('not_found', text);
   }
 
@@ -404,7 +404,7 @@ export class McpServer implements AsyncDisposable {
         params: { name, arguments: args },
         ending,
         // Progress that arrives after the end is of no use.
-        onProgress: call.hasListener ? (progress: JsonObject) => tellProgress(call, progress) : undefined,
+        onProgress: call.hasListener ? (progress: JsonObject) => forwardProgress(call, progress) : undefined,
         onElicit: ask && elicited(`${this.name}__${name}`, ask, call.signal),
       };
       // A program has no session to forget, and need not be waited for.
@@ -424,7 +424,7 @@ export class McpServer implements AsyncDisposable {
   }
 }
 
-function tellProgress(call: ToolCall, { progress, total, message }: JsonObject): void {
+function forwardProgress(call: ToolCall, { progress, total, message }: JsonObject): void {
   const done = typeof progress === 'number' ? progress : 0;
   const percent = typeof total === 'number' && total > 0 ? (100 * done) / total : done;
   call.progress(percent, typeof message === 'string' ? message : '');
@@ -435,8 +435,8 @@ function elicited(tool: string, ask: Ask, call: AbortSignal): NonNullable<McpReq
   return async (params, withdrawn) => {
     const question = questionFromAcpRequest('elicitation/create', params);
     if (question === undefined) throw new Error('this is not a question');
-    const asked: NewQuestion = { ...question, subject: { type: 'tool_call', name: tool } };
-    return acpResultFor(asked, await ask(asked, { signal: AbortSignal.any([call, withdrawn]) }));
+    const toolQuestion: NewQuestion = { ...question, subject: { type: 'tool_call', name: tool } };
+    return acpResultFor(toolQuestion, await ask(toolQuestion, { signal: AbortSignal.any([call, withdrawn]) }));
   };
 }
 

@@ -129,7 +129,7 @@ describe('the reference servers', () => {
 });
 
 describe('a hostile server', () => {
-  test('what it hides in its descriptions is gone, and a tool without a proper name is left out', async () => {
+  test('hidden characters of descriptions are removed, and a tool without a valid name is left out', async () => {
     const { servers, tools } = open({ bad: hostile() });
     await using _ = servers;
     const list = await tools.list(ADA);
@@ -278,7 +278,7 @@ describe('a hostile server', () => {
       return thrown;
     }).toMatchObject({ code: 'mcp_transport_error' });
     expect(log.lines).toContainEqual(
-      expect.objectContaining({ fields: { mcp_server: 'bad', error: 'it hung up and did not end' } }),
+      expect.objectContaining({ fields: { mcp_server: 'bad', error: 'it closed its output but did not exit' } }),
     );
     await eventually(() => {
       time.pass(100);
@@ -312,12 +312,12 @@ describe('a hostile server', () => {
       await servers.ready;
       await expect(call('bad__flood', { of })).rejects.toMatchObject({ code: 'mcp_transport_error' });
       expect((await call('every__echo', { message: 'still here' })).data).toBe('Echo: still here');
-      const why = { mcp_server: 'bad', error: 'it flooded us' };
+      const why = { mcp_server: 'bad', error: 'it sent too many messages' };
       expect(log.lines).toContainEqual({ level: 'warn', fields: why, message: 'an MCP server is ended' });
     },
   );
 
-  test('what it writes to stderr is read at a pace, and it waits for the rest', async () => {
+  test('its stderr is read at a limited rate, with backpressure', async () => {
     const time = new TestClock();
     const { servers, call } = open({ bad: hostile() }, time);
     await using _ = servers;
@@ -385,7 +385,7 @@ describe('a hostile server', () => {
     expect(events).toEqual([{ kind: 'progress', data: { pct: 0, message: '' } }]);
   });
 
-  test('what it logs while it is called are events of the call', async () => {
+  test('its log messages during a call are events of the call', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     const events: object[] = [];

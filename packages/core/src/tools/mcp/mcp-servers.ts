@@ -54,7 +54,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
       const { command, url } = config;
       if (!/^[a-zA-Z0-9][a-zA-Z0-9.-]{0,63}$/.test(name)) {
         throw new Error(
-          `mcp_servers: ${JSON.stringify(name)} must be 1 to 64 letters, digits, "." or "-": it stands before "__" in the names of tools`,
+          `mcp_servers: ${JSON.stringify(name)} must be 1 to 64 letters, digits, "." or "-": it is the prefix before "__" in the names of tools`,
         );
       }
       if ((command === undefined) === (url === undefined)) {
@@ -116,7 +116,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
       const message = `The tool ${quoted} has changed since it was first seen, and is held until the operator accepts it.`;
       return { toolkit: server.name, message, fix: `if it may be used as it is now: ${this.#howToAccept(name)}` };
     }
-    const { status, error = 'is not there yet' } = server.info();
+    const { status, error = 'is not ready yet' } = server.info();
     if (status === 'ready') return undefined;
     const message = `There is no tool ${quoted} now: the MCP server ${server.name} ${error}.`;
     return { toolkit: server.name, message, retryAfter: server.retryAfter };
@@ -132,7 +132,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
     return this.#pins.undecided();
   }
 
-  /** What a held tool was and is. */
+  /** The accepted and the changed definition of a tool. */
   changeOf(name: string): Promise<PinChange | undefined> {
     return this.#pins.change(name);
   }

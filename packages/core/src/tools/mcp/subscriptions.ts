@@ -3,7 +3,7 @@ import { WireRefused } from '../wire/wire-refused.ts';
 
 /** One listener's subscription to one resource. */
 export interface Subscription {
-  readonly tell: (params: JsonObject) => void;
+  readonly emit: (params: JsonObject) => void;
   /** The server has confirmed it. */
   isSure: boolean;
   /** Requests for it that are under way. */
@@ -16,7 +16,7 @@ export class Subscriptions {
   readonly #counts = new Map<object, number>();
 
   /** The one that the listener has already, or a new one. */
-  add(uri: string, listener: object, tell: (params: JsonObject) => void): Subscription {
+  add(uri: string, listener: object, emit: (params: JsonObject) => void): Subscription {
     const listeners = this.#byUri.get(uri) ?? new Map<object, Subscription>();
     const known = listeners.get(listener);
     if (known !== undefined) return known;
@@ -25,7 +25,7 @@ export class Subscriptions {
       throw new WireRefused('busy', `A connection may have ${MOST} subscriptions; it has them already.`);
     }
     this.#counts.set(listener, count + 1);
-    const subscription = { tell, isSure: false, asking: 0 };
+    const subscription = { emit, isSure: false, asking: 0 };
     this.#byUri.set(uri, listeners.set(listener, subscription));
     return subscription;
   }
@@ -41,10 +41,10 @@ export class Subscriptions {
     return this.#byUri.delete(uri);
   }
 
-  tell(params: JsonObject): void {
+  emit(params: JsonObject): void {
     const { uri } = params;
     const listeners = typeof uri === 'string' ? this.#byUri.get(uri) : undefined;
-    for (const { tell } of listeners?.values() ?? []) tell(params);
+    for (const { emit } of listeners?.values() ?? []) emit(params);
   }
 
   uris(): string[] {

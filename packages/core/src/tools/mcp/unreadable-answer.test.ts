@@ -10,13 +10,13 @@ test.each([
   ['as the SDK for TypeScript writes it', '{"result":{"a":NaN},"jsonrpc":"2.0","id":"d7"}\r', 'd7'],
   ['the version last', '{"error":{"a":NaN},"id":0,"jsonrpc":"2.0"}', 0],
   ['after an invalid message', 'Ready.{"jsonrpc":"2.0","id":"d7","result":{}}', 'd7'],
-  ['with bytes that are no text', '\ufffd{"result":"\ufffd","jsonrpc":"2.0","id":"d7"}', 'd7'],
+  ['with bytes that are not text', '\ufffd{"result":"\ufffd","jsonrpc":"2.0","id":"d7"}', 'd7'],
 ])('an answer is recognized by its id: %s', (_, line, id) => {
   expect(idIn(line)).toBe(id);
 });
 
 test.each([
-  ['is not JSON', 'this is no JSON'],
+  ['is not JSON', 'this is not JSON'],
   ['has none', '{"jsonrpc":"2.0","result":{}}'],
   ['is a request', '{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{}}'],
   ['is a request as the SDK writes it', '{"method":"roots/list","params":{},"jsonrpc":"2.0","id":1}'],

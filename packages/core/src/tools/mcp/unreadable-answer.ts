@@ -2,7 +2,7 @@ import { JsonRpcError, PARSE_ERROR } from './mcp-error.ts';
 
 /** The error for the caller of an answer that cannot be read. */
 export function unreadableAnswer(why = 'it is not valid JSON'): JsonRpcError {
-  return new JsonRpcError(PARSE_ERROR, `it answered with what cannot be read: ${why}`);
+  return new JsonRpcError(PARSE_ERROR, `its answer cannot be read: ${why}`);
 }
 
 /**

@@ -18,7 +18,7 @@ test('others have their turn while much is searched', async () => {
   expect(turns).toBeGreaterThan(15);
 });
 
-test('what is searched for is all that is remembered of what is looked through', async () => {
+test('the index remembers only the words of the query', async () => {
   const put = vi.spyOn(WordIndex.prototype, 'put');
   await lexicalSearch.rank('word7', [{ id: 'a', text: 'word7 word8' }]);
   const [index] = put.mock.contexts as WordIndex[];

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { WordIndex, wordsAskedBy } from '../../search/word-index.ts';
+import { WordIndex, queryWords } from '../../search/word-index.ts';
 import type { Search } from './search.ts';
 
 /** Search by words and their relatives, as the knowledge search counts them. */
 export const lexicalSearch: Search = {
   async rank(query, texts, stop) {
     // Millions of characters have hundreds of thousands of words, and a query has some.
-    const index = new WordIndex(wordsAskedBy(query));
+    const index = new WordIndex(queryWords(query));
     let since = 0;
     for (const { id, text } of texts) {
       index.put(id, text);
@@ -26,5 +26,5 @@ export const lexicalSearch: Search = {
 
 /** Characters: some milliseconds' work. */
 const A_TURN = 16_384;
-/** What a related word counts of the word itself. */
+/** The weight of a related word, relative to the word itself. */
 const RELATED = 0.5;

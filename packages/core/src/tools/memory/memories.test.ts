@@ -48,7 +48,7 @@ test.each(['name\0space', 'n'.repeat(513)])('an invalid namespace is refused', a
   await expect(opened).rejects.toMatchObject({ failure: { code: 'invalid_message' } });
 });
 
-test('what an agent remembers is its own; what is semantic is shared, and changed by who stored it alone', async () => {
+test('memories belong to their agent; semantic ones are shared, and only their author may change them', async () => {
   const [ann, bob] = [sessionOf('ann-own'), sessionOf('bob-own')];
   const [hers, his] = [await memories.open(ann, 'shared', {}), await memories.open(bob, 'shared', {})];
   expect(hers).not.toBe(his);
@@ -68,7 +68,7 @@ test('a thousand entries are added to a thousand in no time to speak of', async 
   const entries = Array.from({ length: 1000 }, (_, k) => entry({ k }, 'x'.repeat(3900), { tier: 'working' }));
   const before = process.cpuUsage();
   for (let times = 0; times < 2; times++) expect((await large.store(ann, id, entries)).errors).toEqual([]);
-  // Of the processor, which others may have meanwhile. With every character counted again for each entry it would be half a minute.
+  // Of the processor, which others may have in the meantime. With every character counted again for each entry it would be half a minute.
   expect(process.cpuUsage(before).user / 1000).toBeLessThan(3000);
 });
 
@@ -152,7 +152,7 @@ test('a query has an end', async () => {
   expect(await found(ann, id, { query: 'x'.repeat(1000) })).toEqual([]);
 });
 
-test('what is given up stores nothing more: it would take the place of what was stored since', async () => {
+test('an aborted request stores nothing more: it could replace a later entry', async () => {
   const ann = sessionOf('ann-enough');
   const id = await memories.open(ann, 'default', {});
   const ending = new Ending();

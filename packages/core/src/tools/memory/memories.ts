@@ -25,7 +25,7 @@ export interface MemoriesOptions {
   readonly quota?: MemoryQuota;
 }
 
-/** What to look for. Everything that is given has to fit. */
+/** The search. All given criteria must match. */
 export interface MemoryQuery {
   readonly keys: readonly JsonObject[];
   readonly query: string;
@@ -40,7 +40,7 @@ export interface MemoryQuery {
 export type Tier = MemoryEntry['tier'];
 
 /**
- * What agents remember. `working` lasts as long as the connection and is kept beside it; `episodic` is the agent's own and
+ * The memory of agents. `working` lasts as long as the connection and is kept beside it; `episodic` is the agent's own and
  * `semantic` is everybody's in the same namespace, both on disk. In a space that is shared, an entry is changed and forgotten
  * by who stored it alone.
  */
@@ -91,7 +91,7 @@ export class Memories {
     return this.#inTurn(session.principal.id, () => this.#retrieve(session, memoryId, wanted, stop));
   }
 
-  /** For each caller one after the other: all that is looked through is in memory meanwhile, and takes seconds where it is much. */
+  /** For each caller one after the other: all that is looked through is in memory in the meantime, and takes seconds where it is much. */
   async #inTurn<Found>(caller: string, look: () => Promise<Found>): Promise<Found> {
     const before = this.#looking.get(caller);
     const found = before === undefined ? look() : before.then(look);
@@ -223,14 +223,14 @@ export interface Retrieved {
   readonly total: number;
 }
 
-/** What is kept beside a connection. */
+/** The working memory of a connection. */
 interface Working {
   readonly store: ReturnType<typeof workingMemory>;
   /** Those with something in them, now or before. */
   readonly spaces: Set<string>;
 }
 
-/** Whose it is, in which namespace and scope, on which tier. */
+/** The owner, namespace, scope and tier. */
 function spaceOf({ owner, namespace, scope }: MemoryRow, tier: Tier): string {
   return digest([tier, tier === 'semantic' ? '*' : owner, namespace, scope]);
 }

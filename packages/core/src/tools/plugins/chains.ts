@@ -49,7 +49,7 @@ async function run(request: MessageOf<'chain/req'>, call: WireCall, options: Cha
       signal: call.signal,
       over: over.signal,
       runStep: stepsOf(call, streaming, options),
-      tell: ({ nodeId, phase, output, error }) => {
+      emit: ({ nodeId, phase, output, error }) => {
         if (!streaming) return;
         const data = { message: `${nodeId} ${phase}` };
         call.event({ kind: 'status', data, node_id: nodeId, phase, output, error });

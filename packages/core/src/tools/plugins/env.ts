@@ -222,7 +222,7 @@ interface Running {
 
 type Seen = Awaited<ReturnType<Episode['step']>>;
 
-/** What an environment throws is `runtime_error` with its message, unless it refused with a code. */
+/** Errors of an environment are `runtime_error` with their message, unless it refused with a code. */
 async function explained<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

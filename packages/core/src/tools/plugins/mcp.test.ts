@@ -172,7 +172,7 @@ test('a connection receives no change of a server that it has turned off', async
     name: 'shop',
     allowsResource: () => true,
     info: () => ({}),
-    subscribe: async (_uri: string, _listener: object, tell: (params: JsonObject) => void) => {
+    subscribe: async (_uri: string, _listener: object, emit: (params: JsonObject) => void) => {
       change = tell;
     },
   };

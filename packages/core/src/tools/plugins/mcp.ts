@@ -153,12 +153,12 @@ async function subscribe(
   const { session, signal } = call;
   const server = serverNamed(server_id, call, options);
   requireResource(server, uri);
-  const tell = (params: JsonObject) => {
+  const emit = (params: JsonObject) => {
     // The connection may have removed the server since, or its caller may have lost the permission.
     if (!visible(call, options).some(({ name }) => name === server.name)) return;
     session.push('mcp/server/push', { server_id: server.name, method: 'notifications/resources/updated', params });
   };
-  await server.subscribe(uri, session, tell, { signal, closed: session.closed });
+  await server.subscribe(uri, session, emit, { signal, closed: session.closed });
   return { ok: true };
 }
 
@@ -235,7 +235,7 @@ interface Page {
 
 /**
  * One server's page; where no server is named, a page of each. Those with more, and those whose page has no room beside the
- * others', go on with the next.
+ * others', continue with the next.
  */
 async function fromEach(
   { server_id: serverId, cursor }: { readonly server_id: string; readonly cursor: string },
@@ -333,7 +333,7 @@ function isEmpty(value: unknown): boolean {
   );
 }
 
-/** What would run a program or call an address of the agent's choice, or narrows what we do not narrow. */
+/** Members that would run a program or call an address chosen by the agent, or that are not supported. */
 const OPERATORS_OWN = ['cmd', 'cwd', 'env', 'url', 'headers', 'tool_allow_list', 'resource_allow_list'] as const;
 /** On one page, unless a server has more on its own. */
 const MOST_ITEMS = 1_000;

@@ -7,7 +7,7 @@ import { lexicalSearch } from '../memory/lexical-search.ts';
 import { Memories } from '../memory/memories.ts';
 import { memoryPlugin } from './memory.ts';
 
-test('what has expired is forgotten at the start and every hour, until the host ends', async () => {
+test('expired memories are deleted at the start and every hour, until the host stops', async () => {
   const clock = new TestClock();
   const store = memoryStore();
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });

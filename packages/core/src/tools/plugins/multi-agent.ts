@@ -3,7 +3,7 @@ import { isMessage, type MessageOf, type SUBAGENT_STATUSES } from '@dragoman/pro
 import type { Principal } from '../../call/principal.ts';
 import type { Answered, WirePlugin } from '../wire/plugin.ts';
 
-/** Agents of the server that work for a caller, each in a session of its own. */
+/** Agents of the server that work for a caller, each in its own session. */
 export interface Subagents {
   spawn(principal: Principal, request: MessageOf<'multi_agent/spawn'>): Promise<Subagent>;
   /** Resolves when the request is recorded. */

@@ -200,7 +200,7 @@ function planNamed({ plans }: Board, planId: string): Plan {
 function absent(what: string, id: string, known: readonly string[]): WireRefused {
   const close = nearest(id, known);
   const suggestions =
-    close === undefined ? [`planning/${what}/list lists what there is in a session`] : [`did you mean ${close}?`];
+    close === undefined ? [`planning/${what}/list lists the entries of a session`] : [`did you mean ${close}?`];
   return new WireRefused('not_found', `There is no ${what} ${show(id.slice(0, 80))} in this session.`, { suggestions });
 }
 

@@ -117,7 +117,7 @@ class Processes {
       void run.over.finally(() => {
         this.#running -= 1;
       });
-      // The connection may have gone meanwhile.
+      // The connection may have gone in the meantime.
       if (session.closed.aborted) void run.kill();
       else this.#of(session).set(id, run);
       return { proc_id: id, ok: true, pid: run.pid };

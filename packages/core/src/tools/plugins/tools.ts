@@ -23,7 +23,7 @@ export interface DurableRequest {
   readonly streaming: boolean;
 }
 
-/** `tool/*`: what there is, and calling it. Cancelling is the connection's own business. */
+/** `tool/*`: lists and calls tools. The connection cancels calls. */
 export function toolsPlugin(options: ToolsPluginOptions): WirePlugin {
   return {
     name: 'tools',

@@ -4,7 +4,7 @@ import { linearPattern } from '../../schema/linear-pattern.ts';
 import type { ReadVariables, References } from '../../vault/references.ts';
 import type { ProcConfig } from './proc-config.ts';
 
-/** What to start for a `cmd`, or why it is not started. */
+/** The program for a `cmd`, or why it is refused. */
 export type CommandFound =
   | {
       readonly ok: true;

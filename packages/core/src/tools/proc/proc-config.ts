@@ -40,14 +40,14 @@ export const ProcShape = {
         additionalProperties: false,
       },
     },
-    max_seconds: { ...positive, default: 600, description: 'The longest that one process may run.' },
+    max_seconds: { ...positive, default: 600, description: 'The timeout of one process.' },
     max_output_bytes: {
       ...positive,
       default: 1_048_576,
-      description: 'The most output of one process that is forwarded; the rest is dropped, and an event reports it.',
+      description: 'Maximum output of one process that is forwarded; the rest is dropped, and an event reports it.',
     },
-    max_per_connection: { ...positive, default: 4, description: 'Processes of one connection at a time.' },
-    max_processes: { ...positive, default: 32, description: 'Processes of all connections at a time.' },
+    max_per_connection: { ...positive, default: 4, description: 'Maximum number of processes of one connection.' },
+    max_processes: { ...positive, default: 32, description: 'Maximum number of processes of all connections.' },
   },
   additionalProperties: false,
 } as const;

@@ -32,7 +32,7 @@ export interface ProcOutput {
 
 type ProcState = (typeof PROC_STATES)[number];
 
-/** One program that an agent started: in a process group of its own, its output reported line by line, within its time limit. */
+/** One program that an agent started: in its own process group, its output reported line by line, within its time limit. */
 export class ProcRun {
   readonly #options: ProcRunOptions;
   readonly #child: Child;
@@ -119,10 +119,10 @@ export class ProcRun {
 
   async #run(): Promise<void> {
     const { stdout, stderr, exited } = this.#child;
-    const reported = [this.#tell(stdout, 'stdout'), this.#tell(stderr, 'stderr')];
+    const reported = [this.#emit(stdout, 'stdout'), this.#emit(stderr, 'stderr')];
     const { code, signal } = await exited;
     this.#cancelTimeout();
-    // A program that left the group may keep the pipes open for ever.
+    // A program that left the group may keep the pipes open forever.
     const cancel = this.#options.clock.after(LAST_WORDS_MS, () => {
       for (const stream of [stdout, stderr]) stream.destroy();
     });
@@ -137,14 +137,14 @@ export class ProcRun {
   }
 
   /** A line at a time, and no more than it may write in all; the rest is read and left out, so that the program can end. */
-  async #tell(from: Readable, stream: ProcOutput['stream']): Promise<void> {
+  async #emit(from: Readable, stream: ProcOutput['stream']): Promise<void> {
     const splitter = new LineSplitter({ maxLineBytes: LONGEST_LINE });
-    const tell = (lines: ReturnType<LineSplitter['push']>) => {
+    const emit = (lines: ReturnType<LineSplitter['push']>) => {
       for (const line of lines) this.#line(stream, line.ok ? Buffer.from(line.value).toString() : TOO_LONG);
     };
-    from.on('data', (chunk: Uint8Array) => tell(splitter.push(chunk)));
+    from.on('data', (chunk: Uint8Array) => emit(splitter.push(chunk)));
     await once(from, 'close').catch(() => {});
-    tell(splitter.push(LINE_BREAK));
+    emit(splitter.push(LINE_BREAK));
   }
 
   #line(stream: ProcOutput['stream'], text: string): void {

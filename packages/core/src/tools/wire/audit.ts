@@ -65,7 +65,7 @@ function nameIn(message: WireMessage): string {
   return textOf(message['tool_name'] ?? message['name']);
 }
 
-/** What was refused may say anything, at any length. */
+/** The text of a refused message is shortened. */
 function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value.slice(0, LONGEST) : '';
 }

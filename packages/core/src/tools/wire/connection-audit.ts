@@ -84,7 +84,7 @@ export class ConnectionAudit {
   #recordUnstarted(message: WireMessage, bytes: number, answer: JsonObject | undefined): void {
     const { audit, clock, ids, log } = this.#parts;
     if (audit === undefined) return;
-    const parts = { session: this.#contextOf(), message, log, bytes, tell: () => {} };
+    const parts = { session: this.#contextOf(), message, log, bytes, emit: () => {} };
     const request = new WireRequest({ ...parts, startedAt: clock.elapsed() });
     const stamp = { id: ids.hex(), now: clock.now() };
     const fields = answer ?? requestError(request, new Refused(GONE), { log, stamp });

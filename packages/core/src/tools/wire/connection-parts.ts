@@ -19,7 +19,7 @@ export interface WireSink {
   whenRead?(callback: () => void): void;
 }
 
-/** What a connection needs of its host. */
+/** The dependencies of a connection. */
 export interface ConnectionParts {
   readonly plugins: PluginTable;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ export interface ConnectionParts {
   readonly jsonLimits: JsonLimits | undefined;
   readonly reader: JsonReader;
   readonly startedAt: Date;
-  /** Who a token stands for. */
+  /** Returns the principal of a token. */
   readonly identify: (token: string) => Principal | undefined;
   /** The same caller with what it may do now: a connection outlives changes of that. */
   readonly renewed: (principal: Principal) => Principal;

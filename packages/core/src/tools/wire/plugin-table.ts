@@ -59,7 +59,7 @@ export class PluginTable {
   handle(message: WireMessage, call: WireCall): Answered | Promise<Answered> {
     const plugins = this.#takers(message.type);
     const answered = promised(plugins[0]?.handle(message, call));
-    // What is answered at once need not wait for those who would have been next.
+    // Immediate answers do not wait for their turn.
     const isAnswered = answered !== undefined && !(answered instanceof Promise);
     if (isAnswered || plugins.length <= 1) return answered;
     return firstAnswer(answered, plugins.slice(1), message, call);
@@ -75,7 +75,7 @@ export interface HostedType {
   readonly type: string;
   readonly capability: string;
   readonly answer: string;
-  /** What the plugin declares, where it declares something. */
+  /** The schemas that the plugin declares. */
   readonly schema?: JsonSchema;
   readonly answerSchema?: JsonSchema;
 }

@@ -10,7 +10,7 @@ import type { Log } from '../../ports/ports.ts';
  */
 export interface WirePlugin {
   readonly name: string;
-  /** What a handshake grants it by. */
+  /** The capability that grants it. */
   readonly capability: string;
   /** The types of message it takes; `*` for all types that the others leave. */
   readonly messages: readonly string[];
@@ -31,7 +31,7 @@ export interface WirePlugin {
    * wrote becomes `tool_error`, with its message and its `code`.
    */
   handle(message: WireMessage, call: WireCall): Answered | Promise<Answered>;
-  /** What it wants to have back after a restart. */
+  /** The state to restore after a restart. */
   save?(): Json | undefined | Promise<Json | undefined>;
   /** Before `setup`, with what `save` gave last. */
   restore?(state: Json): void | Promise<void>;

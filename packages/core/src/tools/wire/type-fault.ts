@@ -26,10 +26,10 @@ function typeFault(type: string, capabilities: ReadonlySet<string>): string | un
   const { capability } = row;
   if (capability === undefined || type === 'tool/cancel/req') return 'the connection itself handles it';
   if (capabilities.has(capability)) return undefined;
-  return `a handshake grants it by the capability ${show(capability)}, which no plugin has; set capability: ${show(capability)}`;
+  return `the handshake grants it with the capability ${show(capability)}, which no plugin has; set capability: ${show(capability)}`;
 }
 
-const NOT_ASKED = 'agents do not ask it; name the request that it answers';
+const NOT_ASKED = 'agents do not send it; name the request that it answers';
 const TYPE_NAME = new RegExp(TYPE_PATTERN);
 /** A2E wire, Type String Convention. */
 const ANSWER_NAME = /\/(resp|event)$/;

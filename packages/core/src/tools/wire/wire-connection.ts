@@ -152,7 +152,7 @@ export class WireConnection {
       if (principal === undefined) return { ok: false, reason: 'auth_failed' };
       return seat(principal) ? { ok: true, principal } : { ok: false, reason: 'busy' };
     } catch (error) {
-      log.error({ error: String(error) }, 'a handshake could not be judged');
+      log.error({ error: String(error) }, 'a handshake could not be verified');
       return { ok: false, reason: 'server_error' };
     }
   }
@@ -196,7 +196,7 @@ export class WireConnection {
     else if (this.#session.deadline !== this.#tickAt) this.#schedule();
   }
 
-  /** What is answered at once lets the next one in: one after the other, not one inside the other. */
+  /** Starts the next request after an immediate answer, without recursion. */
   #startAll(messages: readonly WireMessage[]): void {
     this.#next.push(...messages);
     if (this.#isStarting) return;
@@ -213,7 +213,7 @@ export class WireConnection {
     const session = this.#contextOf();
     const bytes = this.#audit.bytesOf(message);
     const startedAt = this.#audit.startedAt();
-    const request = new WireRequest({ session, message, log, startedAt, bytes, tell: this.#tell });
+    const request = new WireRequest({ session, message, log, startedAt, bytes, emit: this.#emit });
     this.#running.add(request.requestId, request);
     try {
       count(session.principal);
@@ -229,7 +229,7 @@ export class WireConnection {
     }
   }
 
-  readonly #tell = (about: WireRequest, event: EventGiven): void => {
+  readonly #emit = (about: WireRequest, event: EventGiven): void => {
     const text = this.#eventText(about, event);
     if (text !== undefined && !this.#events.send(about, text)) this.#overflow(about);
   };
@@ -250,7 +250,7 @@ export class WireConnection {
 
   /** A request whose events are not read, or that sends too many, is ended; the other requests of the connection continue. */
   #overflow(request: WireRequest): void {
-    const words = `The caller has not read the events: ${MOST_WAITING / MEBIBYTE} MiB of a connection may wait, four times that of all, and of one caller no more than is left for the others.`;
+    const words = `Too many unread events: a connection may have at most ${MOST_WAITING / MEBIBYTE} MiB, all connections together four times as much, and one caller may not use the rest alone.`;
     const reason = new Refused(failure('busy', {}, words));
     this.#events.drop(request);
     request.ending.end(reason);

@@ -352,7 +352,7 @@ describe('the places of all connections', () => {
     expect(host.connections).toBe(5);
   });
 
-  test('who leaves without being known, or is turned down, leaves no trace', () => {
+  test('unknown or rejected callers leave no trace', () => {
     const { host, enter } = crowded();
     for (let count = 0; count < 10; count++) enter('a1', 'eve');
     for (let count = 0; count < 10; count++) enter('a1').connection?.lost();
@@ -393,7 +393,7 @@ test('a request that is refused before it starts has a log line, and other messa
   expect(audited[1]?.name).toHaveLength(256);
 });
 
-describe('what waited and never started leaves a line', () => {
+describe('a request that waited and never started leaves a line', () => {
   const call = { arguments: {}, tool_name: 'x', correlation_id: 'c' };
   const waiting = () => {
     const peer = connected({ limits: { maxParallel: 1 } });
@@ -441,7 +441,7 @@ describe('what waited and never started leaves a line', () => {
   });
 });
 
-test('what waited and was given up leaves nothing behind for the next request of its id', () => {
+test('a waiting request that was cancelled does not affect the next request with its id', () => {
   const { send, audited } = connected({ limits: { maxParallel: 1 } });
   send('handshake/req', { auth_token: 'ada' });
   const call = { arguments: {}, tool_name: 'x' };
@@ -718,7 +718,7 @@ describe('a plugin for all other types', () => {
   }
 });
 
-describe('what runs when it is not wanted any more', () => {
+describe('a running request that is no longer needed', () => {
   /** A connection with calls that a test ends, one for each use of an id. */
   function held() {
     const calls: { call: WireCall; answer: (fields: JsonObject) => void; fail: (error: Error) => void }[] = [];
@@ -787,7 +787,7 @@ describe('what runs when it is not wanted any more', () => {
   });
 });
 
-test('what a request costs is counted before it starts; one over the limit is refused, and the next is checked again', () => {
+test('limits are charged before a request starts; one over the limit is refused, and the next is checked again', () => {
   let requests = 0;
   const count = () => {
     requests += 1;
@@ -922,7 +922,7 @@ describe('events that a peer does not read', () => {
     expect(state.isClosed).toBe(true);
   });
 
-  /** What one caller has waiting, wherever it waits. */
+  /** The waiting data of one caller, in all places. */
   function waiting(room: BacklogRoom, id: string) {
     const request = { session: { principal: { ...ADA, id } } } as WireRequest;
     const backlog = new Backlog(room);
@@ -955,7 +955,7 @@ describe('events that a peer does not read', () => {
     expect(callers[3]?.add(8)).toBe(true);
   });
 
-  test('are let go one by one, however many they are, and none of them moves the others', () => {
+  test('are removed one by one, however many they are, and none of them moves the others', () => {
     const backlog = new Backlog(new BacklogRoom());
     const request = { session: { principal: ADA } } as WireRequest;
     const count = 400_000;

@@ -22,7 +22,7 @@ export interface WireHostOptions {
   readonly authenticate: (key: string, address: string) => Principal | undefined;
   /** A connected caller with its current permissions. Default: unchanged. */
   readonly renewed?: (principal: Principal) => Principal;
-  /** What a peer of an address can hardly leave. Default: the address itself. */
+  /** The network of an address that a peer can hardly leave. Default: the address itself. */
   readonly groupOf?: (address: string) => string;
   /** Counts a request against its caller's limits, or throws `Refused`. */
   readonly count: (principal: Principal) => void;
@@ -45,7 +45,7 @@ export interface PluginStates {
 }
 
 export interface Entrance {
-  /** Who the transport has proven to be calling already; a token may then be left out. */
+  /** The principal that the transport has authenticated; then a token is optional. */
   readonly principal?: Principal;
   /** The operator started the agent: without a token the agent counts as the operator. */
   readonly isLocal?: boolean;
@@ -98,7 +98,7 @@ export class WireHost implements AsyncDisposable {
     } catch (error) {
       const place = states?.place?.(plugin.name);
       const wayOut = place === undefined ? '' : `; to start it without that, move ${place} away`;
-      throw new Error(`it does not take what it saved: ${textOf(error)}${wayOut}`, { cause: error });
+      throw new Error(`it rejected its saved state: ${textOf(error)}${wayOut}`, { cause: error });
     }
   }
 
@@ -192,7 +192,7 @@ export class WireHost implements AsyncDisposable {
     try {
       await plugin.teardown?.();
     } catch (error) {
-      this.#options.log.error({ plugin: plugin.name, error: textOf(error) }, 'a plugin could not be taken down');
+      this.#options.log.error({ plugin: plugin.name, error: textOf(error) }, 'a plugin could not be stopped');
     }
   }
 
@@ -215,11 +215,11 @@ export class WireHost implements AsyncDisposable {
   }
 }
 
-/** What a plugin keeps is filed under its name: of two, each would have the other's back. */
+/** The state of a plugin is stored under its name, so names must be unique. */
 function requireOwnNames(plugins: readonly WirePlugin[]): void {
   const known = new Set<string>();
   for (const { name } of plugins) {
-    if (known.has(name)) throw new Error(`two plugins are named ${name}: give each a name of its own`);
+    if (known.has(name)) throw new Error(`two plugins are named ${name}: give each a different name`);
     known.add(name);
   }
 }

@@ -1,4 +1,4 @@
-/** What one connection may take, and how many there may be. Milliseconds and counts. */
+/** The limits of one connection and of all together. Milliseconds and counts. */
 export interface WireLimits {
   /** Requests that run at the same time. */
   readonly maxParallel: number;

@@ -25,7 +25,7 @@ export class WireRefused extends Error {
   }
 }
 
-/** What an error refuses, whichever copy of this module threw it. */
+/** The refusal in an error, from any copy of this module. */
 export function wireRefusalOf(error: unknown): WireRefused | undefined {
   if (error instanceof WireRefused) return error;
   if (!(error instanceof Error) || error.name !== 'WireRefused') return undefined;

@@ -13,19 +13,19 @@ export class WireRequest implements WireCall {
   readonly log: Log;
   readonly startedAt: number;
   readonly bytes: number;
-  readonly #tell: (request: WireRequest, event: EventGiven) => void;
+  readonly #emit: (request: WireRequest, event: EventGiven) => void;
   isAnswered = false;
   /** Its answer, while its events wait to be read. */
   answer: WrittenAnswer | undefined;
 
-  constructor({ session, message, log, startedAt, bytes, tell }: WireRequestParts) {
+  constructor({ session, message, log, startedAt, bytes, emit }: WireRequestParts) {
     this.session = session;
     this.message = message;
     this.requestId = message.id ?? '';
     this.log = log;
     this.startedAt = startedAt;
     this.bytes = bytes;
-    this.#tell = tell;
+    this.#emit = emit;
   }
 
   get signal(): AbortSignal {
@@ -33,11 +33,11 @@ export class WireRequest implements WireCall {
   }
 
   event(event: EventGiven): void {
-    if (!this.isAnswered) this.#tell(this, event);
+    if (!this.isAnswered) this.#emit(this, event);
   }
 }
 
-/** What a request is answered with, and as what it is sent. */
+/** The answer of a request, and its type. */
 export interface WrittenAnswer {
   readonly type: string;
   readonly fields: JsonObject;
@@ -52,5 +52,5 @@ export interface WireRequestParts {
   readonly startedAt: number;
   /** Of its line. */
   readonly bytes: number;
-  readonly tell: (request: WireRequest, event: EventGiven) => void;
+  readonly emit: (request: WireRequest, event: EventGiven) => void;
 }

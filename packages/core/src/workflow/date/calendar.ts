@@ -1,6 +1,6 @@
 import { type Zone, zonedInstantOf } from './zone.ts';
 
-/** What is added to a time: months and days by the calendar, the rest as time that passes. */
+/** A duration: months and days by the calendar, the rest as elapsed time. */
 export interface Duration {
   readonly months: number;
   /** A part of a day is so much of 24 hours. */

@@ -7,7 +7,7 @@ import { fixedZone, UTC, type Zone, zonedInstantOf } from './zone.ts';
 
 export interface Moment {
   readonly instant: number;
-  /** Its own, when it says one, else the one it was read in. */
+  /** Its own zone, otherwise the one it was read in. */
   readonly zone: Zone;
 }
 
@@ -23,7 +23,7 @@ export function instantAt(step: StepContext, path: Path, zone: Zone): Moment {
   return moment;
 }
 
-/** A time that four digits of a year cannot tell. */
+/** A time outside the years 0000 to 9999. */
 export function outsideOfYears(): StepError {
   return dataError('the time is outside the years 0000 to 9999', {
     suggestions: ['add or subtract less; epoch times are in seconds, not milliseconds'],
@@ -58,7 +58,7 @@ function fromParts(parts: JsonObject, zone: Zone): Moment | undefined {
   return fromText(`${wide}-${mm}-${dd}T${h}:${m}:${s}`, zone);
 }
 
-/** Within the years that four digits can tell. */
+/** Within the years 0000 to 9999. */
 export function isTellable(instant: number): boolean {
   return instant >= FIRST && instant < LAST;
 }

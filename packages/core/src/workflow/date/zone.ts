@@ -20,7 +20,7 @@ export function compileZone(name: string, pointer: string, compiling: Compiling)
 
 export const UTC: Zone = { name: 'UTC', offsetAt: () => 0 };
 
-/** `+02:00`, as a time that says its own offset has it. */
+/** `+02:00`, the offset of a time. */
 export function fixedZone(offset: number): Zone {
   return { name: offsetText(offset), offsetAt: () => offset };
 }

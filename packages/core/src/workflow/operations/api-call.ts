@@ -94,14 +94,14 @@ function reportHeaders({ headers = {}, idempotencyKey = '' }: ApiCallConfig, { p
 function sendable<T extends string | CredentialUse>(name: string, value: T): T {
   if (typeof value !== 'string') return value;
   if (/[\r\n\0]/.test(value)) {
-    throw dataError(`the header ${name} must be one line; what was filled in has several`, {
-      suggestions: ['take the line breaks out by FormatText, with replace'],
+    throw dataError(`the header ${name} must be one line; the inserted value has several`, {
+      suggestions: ['remove the line breaks with FormatText, replace'],
     });
   }
   const fault = headerFault(name, value);
   if (fault !== undefined) {
-    throw dataError(`the header ${name} ${fault}; what was filled in has others`, {
-      suggestions: ['encode it by EncodeDecode, with url or base64, or send it in the body'],
+    throw dataError(`the header ${name} ${fault}; the inserted value has others`, {
+      suggestions: ['encode it with EncodeDecode (url or base64), or send it in the body'],
     });
   }
   return value;

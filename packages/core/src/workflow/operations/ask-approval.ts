@@ -8,7 +8,7 @@ import { compileTemplate } from '../template.ts';
 
 /**
  * Asks a person. The result is the answer. A rejecting option, a declined question and one without an answer in time are errors, so that
- * what follows does not run by accident; a workflow that wants to go on either way asks with options of kind `choice`.
+ * later operations do not run by accident; a workflow that continues either way uses options of kind `choice`.
  */
 export const askApproval: Operation<AskApprovalConfig> = {
   description: OPERATIONS.AskApproval,

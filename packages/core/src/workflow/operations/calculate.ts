@@ -5,7 +5,7 @@ import { finite } from '../finite.ts';
 import { wrongShape } from '../input.ts';
 import type { Operation, StepContext } from '../operation.ts';
 
-/** Calculates with a number, or over an array of numbers. A result that is no number is a DataError, never null. */
+/** Calculates with a number, or over an array of numbers. A result that is not a finite number is a DataError. */
 export const calculate: Operation<CalculateConfig> = {
   description: OPERATIONS.Calculate,
   compile({ inputPath, operation, operand, precision = 2 }, compiling) {
@@ -69,7 +69,7 @@ function numberAt(step: StepContext, path: Path): number {
   return value;
 }
 
-/** What in a list is no number is left out; one number is a list of one. */
+/** Values of a list that are not numbers are left out; one number is a list of one. */
 function numbersAt(step: StepContext, path: Path): readonly number[] {
   const value = step.read(path);
   if (isNumber(value)) return [value];

@@ -4,7 +4,7 @@ import { compileComparison } from '../comparison.ts';
 import { wrongShape } from '../input.ts';
 import type { Operation } from '../operation.ts';
 
-/** Runs one list of operations or another (A2E, Conditional). Its result says which. */
+/** Runs one of two lists of operations (A2E, Conditional). Its result names the list. */
 export const conditional: Operation<ConditionalConfig> = {
   description: OPERATIONS.Conditional,
   compile({ condition, ifTrue, ifFalse = [] }, compiling) {
@@ -15,7 +15,7 @@ export const conditional: Operation<ConditionalConfig> = {
     const asksWhetherThere = condition.operator === 'exists' || condition.operator === 'empty';
     return async (step) => {
       const left = asksWhetherThere ? step.find(path) : step.read(path);
-      // The checker reports it where it knows the shape; what an API answers is known only here.
+      // The checker reports it if it knows the shape; the shape of API answers is known only here.
       if (isOrdering && typeof left === 'object' && left !== null) {
         throw wrongShape(path, 'a number or a string', left, isOrdered);
       }

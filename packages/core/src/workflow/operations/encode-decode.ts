@@ -5,7 +5,7 @@ import { textAt } from '../input.ts';
 import type { Operation } from '../operation.ts';
 import { dataError } from '../step-error.ts';
 
-/** Encodes a text, or decodes it. What is not encoded so is a DataError, never half a text. */
+/** Encodes or decodes a text. Invalid encodings are a DataError. */
 export const encodeDecode: Operation<EncodeDecodeConfig> = {
   description: OPERATIONS.EncodeDecode,
   compile({ inputPath, operation, encoding }, compiling) {
@@ -80,7 +80,7 @@ function refuseText(path: Path, name: string, text: string): never {
   });
 }
 
-/** Both alphabets, with or without padding. One character left over stands for no byte. */
+/** Both alphabets, with or without padding. A single remaining character is invalid. */
 function isBase64(text: string): boolean {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const left = (text.length - padding) % 4;

@@ -66,12 +66,12 @@ function noField(name: string, value: Json): StepError {
   const names = isObject(value) ? Object.keys(value) : [];
   const close = nearest(name, names);
   const has = names.length === 0 ? '{value} is all of it' : `it has ${names.slice(0, 6).join(', ')}`;
-  return dataError(`the template asks for {${name}}, which the input does not have`, {
+  return dataError(`the template uses {${name}}, which the input does not have`, {
     suggestions: [close === undefined ? has : `did you mean {${close}}?`],
   });
 }
 
-/** All at once, the longest first: what one puts in, another does not take out again. */
+/** In one pass, longest first, so that a replacement is not replaced again. */
 function compileReplacing(replacements: readonly (readonly [string, string])[]) {
   const words = replacements.filter(([word]) => word !== '').sort(([one], [other]) => other.length - one.length);
   const byWord = new Map(words);

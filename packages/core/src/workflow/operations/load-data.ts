@@ -1,7 +1,7 @@
 import { type LoadDataConfig, OPERATIONS } from '@dragoman/protocols/a2e-workflow';
 import type { Operation } from '../operation.ts';
 
-/** Reads what StoreData kept under a key: the same as reading at `/store/<key>`, as an operation of its own. */
+/** Reads the value that StoreData stored under a key, like `/store/<key>`. */
 export const loadData: Operation<LoadDataConfig> = {
   description: OPERATIONS.LoadData,
   compile({ key }, compiling) {

@@ -20,7 +20,7 @@ export const loop: Operation<LoopConfig> = {
     return async (step) => {
       const list = arrayAt(step, input);
       step.account.iterations(list.length);
-      // The data may change while it runs, and with it what the results were made from.
+      // The data may change while it runs, so results are copied.
       step.cameFrom('');
       return parallel > 1 ? atOnce(step, list.map(runOf), parallel) : oneByOne(step, list, runOf);
     };
@@ -40,7 +40,7 @@ async function oneByOne(step: StepContext, list: readonly Json[], runOf: (item: 
   return results;
 }
 
-/** A few items at a time, each on data of its own. What they wrote is put together in the order of the items. */
+/** Several items at a time, each on its own fork of the data. The writes are merged in the order of the items. */
 async function atOnce(step: StepContext, runs: readonly ItemRun[], parallel: number): Promise<Json> {
   const results = new Array<ItemResult | undefined>(runs.length);
   let next = 0;

@@ -17,8 +17,8 @@ export const storeData: Operation<StoreDataConfig> = {
       // Nothing is kept that no later execution could read.
       const read = parseJsonBytes(json, DATA_LIMITS);
       if (!read.ok) {
-        throw dataError(`what is at ${inputPath} cannot be kept: ${read.issues[0]?.message}`, {
-          suggestions: ['keep a part of it: name what in it is meant'],
+        throw dataError(`the value at ${inputPath} cannot be stored: ${read.issues[0]?.message}`, {
+          suggestions: ['store a part of it: name the member to use'],
         });
       }
       await step.store({ storage, key, json });

@@ -5,7 +5,7 @@ import { UTC } from '../date/zone.ts';
 import type { Compiling, Operation } from '../operation.ts';
 import { compilePattern } from '../pattern.ts';
 
-/** Judges a value and tells the verdict as data: an invalid value is no failure. */
+/** Validates a value and returns the result as data: an invalid value is not an error. */
 export const validateData: Operation<ValidateDataConfig> = {
   description: OPERATIONS.ValidateData,
   isHeavy: ({ validationType }) => validationType === 'custom',

@@ -6,7 +6,7 @@ import { arrayAt } from '../input.ts';
 import type { Transform, TransformSettings } from './transform.ts';
 
 /**
- * Counts, sums, averages, least and greatest, as many as given, in one pass for each field. `count` counts the items
+ * Counts, sums, averages, minima and maxima, in one pass for each field. `count` counts the items
  * that have the field, or all of them without one. Sums and averages are over numbers, least and greatest over numbers, or over texts when there are none.
  */
 export const aggregate: Transform = {
@@ -77,7 +77,7 @@ function tally(items: readonly Json[], field: string | undefined): Tally {
   return tally;
 }
 
-/** As far as every item has a number under a plain name, which is mostly to the end: nothing else is checked on the way. */
+/** The fast path, as far as every item has a number under a plain name. */
 function tallyNumbers(items: readonly Json[], field = '') {
   let sum = 0;
   let least = Number.POSITIVE_INFINITY;

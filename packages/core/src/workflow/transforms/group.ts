@@ -26,7 +26,7 @@ export const group: Transform = {
   },
 };
 
-/** As far as every item has a text under a plain name, which is mostly to the end. Gives the place it got to. */
+/** The fast path, as far as every item has a text under a plain name. Returns the first other item. */
 function groupTexts(items: readonly Json[], field: string, groups: Map<Json | undefined, Json[]>): number {
   for (let at = 0; at < items.length; at++) {
     const item = items[at] as Json;

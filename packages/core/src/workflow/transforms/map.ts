@@ -55,7 +55,7 @@ function computation(expression: Expression): (item: Json, index: number) => num
       const received = value === undefined ? 'no such field' : show(value);
       throw dataError(`{${name}} of item ${index} must be a number; got ${received}`, {
         details: { index, field: name },
-        suggestions: ['leave out such items with FilterData before'],
+        suggestions: ['remove such items first with FilterData'],
       });
     };
   }

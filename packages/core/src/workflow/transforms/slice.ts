@@ -1,7 +1,7 @@
 import { arrayAt } from '../input.ts';
 import type { Transform } from './transform.ts';
 
-/** The first items, as many as `count` says; with `offset`, those after so many. */
+/** The first `count` items; with `offset`, after skipping that many. */
 export const limitItems: Transform = {
   compile({ count = 0, offset = 0 }, input) {
     return (step) => {
@@ -11,7 +11,7 @@ export const limitItems: Transform = {
   },
 };
 
-/** All items but the first ones, as many as `count` says. */
+/** All items except the first `count`. */
 export const offsetItems: Transform = {
   compile({ count = 0 }, input) {
     return (step) => {

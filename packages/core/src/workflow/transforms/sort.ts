@@ -29,7 +29,7 @@ export const sort: Transform = {
   },
 };
 
-/** A few items by one number each: typed arrays would cost more than the sorting. */
+/** A few items by one number each, without typed arrays. */
 function sortedFew(items: readonly Json[], { field, descending }: Key): Json[] | undefined {
   const column = columnOf(items, field);
   const places: number[] = [];

@@ -93,5 +93,5 @@ const NO_KINDS: Kinds = {
   missing: NO_PLACES,
 };
 
-/** Which half of a double holds its sign: the second on nearly every machine. */
+/** The index of the half of a double with its sign: the second on little-endian machines. */
 const HIGH_WORD = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 1 : 0;

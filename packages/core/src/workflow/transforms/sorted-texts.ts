@@ -68,7 +68,7 @@ function insert(
 function settled(texts: readonly string[], places: Places, order: Order): Places {
   const first = texts[places[0] as number] as string;
   if (places.every((place) => texts[place] === first)) return places;
-  // One that has ended looks as if it went on with U+0000, and some may really do so.
+  // A text that has ended looks as if it continued with U+0000, and some texts do.
   const goOn = places.length >= MANY && places.every((place) => (texts[place] as string).length >= order.from);
   return goOn ? sortedFrom(texts, places, order) : compared(texts, places, order.descending);
 }
@@ -92,7 +92,7 @@ function shared(texts: readonly string[], places: Places, from: number): { start
 interface Keys extends Keyed {
   /** How many code units are in a key. */
   readonly width: number;
-  /** Whether all of the text is in a key, by its lower half: then equal keys are equal texts. */
+  /** Whether the whole text is in the key; then equal keys are equal texts. */
   isWhole(low: number): boolean;
 }
 

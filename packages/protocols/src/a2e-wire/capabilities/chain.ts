@@ -20,31 +20,31 @@ import { answer, event, type Namespace, request } from '../message-row.ts';
 export const NODE_KINDS = ['tool', 'skill', 'proc', 'branch', 'map'] as const;
 export const CHAIN_PHASES = ['start', 'done', 'skip', 'error'] as const;
 
-/** One step. Which of the fields matter is its kind's business; the host checks the graph when it runs it. */
+/** One step. Its kind decides which fields matter; the host checks the graph before it runs. */
 export const ChainNode = object(
   {
-    node_id: described('What it gives is found by this name, as `$.node_id.field`.', requiredName),
+    node_id: described('The name of its output, as in `$.node_id.field`.', requiredName),
     kind: { enum: NODE_KINDS },
-    name: described('Of a tool or a skill: which one.', text('')),
-    input: described('Of a tool or a skill: its arguments.', record),
+    name: described('tool, skill: the name.', text('')),
+    input: described('tool, skill: the arguments.', record),
     input_map: described(
-      'Arguments put over `input`, by name: a text such as `$.node_id.field`, `$.input.x`, `$.x`, `$.list.0` or `$.item` is a path, anything else is itself.',
+      'Arguments that override `input`, by name. A string such as `$.node_id.field`, `$.input.x`, `$.x`, `$.list.0` or `$.item` is a path; any other value is used unchanged.',
       record,
     ),
     condition: described(
-      'A path, number, true, false, null or quoted text, or two of them with one of `== != >= <= > <` between them; empty, it holds. A branch goes by it; any other node is passed over where it does not hold.',
+      'A path, number, true, false, null or quoted text, or two of them with one of `== != >= <= > <` between them. Empty means true. A branch follows it; any other node is skipped if it is false.',
       text(''),
     ),
-    true_node: described('Of a branch: the id of the node to go on with; empty, `next_node`.', text('')),
-    false_node: described('Of a branch: the id of the node to go on with; empty, `next_node`.', text('')),
-    items_path: described('Of a map: the path of a list, such as `$.list`.', text('')),
+    true_node: described('branch: the id of the next node. Empty: `next_node`.', text('')),
+    false_node: described('branch: the id of the next node. Empty: `next_node`.', text('')),
+    items_path: described('map: the path of a list, such as `$.list`.', text('')),
     map_node: described(
-      'Of a map: the id of the tool or skill to run for each item, which is `$.item` there; `$.index` is its number.',
+      'map: the id of the tool or skill node to run for each item; `$.item` is the item, `$.index` its number.',
       text(''),
     ),
-    next_node: described('The id of the node that comes after it; empty, the chain ends.', text('')),
+    next_node: described('The id of the next node. Empty: the chain ends.', text('')),
     on_error: described(
-      '`abort`, `skip` or the id of the node to go on with. Whichever it is, the chain has not succeeded.',
+      '`abort`, `skip` or the id of the node to continue with. In every case the chain has failed.',
       text('abort'),
     ),
   },
@@ -80,7 +80,7 @@ export const ChainResponse = object({
   final_output: anything,
   duration_ms: { type: 'number', minimum: 0, default: 0 },
   nodes_run: count(0),
-  // `{code, message}` of what went wrong.
+  // `{code, message}` of the error.
   error: recordOrNull,
 });
 

@@ -67,7 +67,7 @@ export const EnvBatchStepResponse = object({ req_id, results: list(object({ obs:
 export const EnvExperienceListRequest = object({ episode_id: text(''), limit: count(100) });
 export const EnvExperienceListResponse = object({ req_id, episodes: records });
 
-/** What changed in the environment by itself; `delta` holds only the changed members. */
+/** A spontaneous change of the environment; `delta` has only the changed members. */
 export const EnvStatePush = object(
   {
     episode_id: string,

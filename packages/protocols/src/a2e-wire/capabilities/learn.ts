@@ -56,7 +56,7 @@ export const Feedback = {
     },
     ['polarity'],
   ),
-  // "You should have done this instead" has to say what.
+  // A correction must contain the correct action.
   if: { required: ['polarity'], properties: { polarity: { const: 'corrective' } } },
   // biome-ignore lint/suspicious/noThenProperty: a JSON Schema keyword
   then: { required: ['correction'], properties: { correction: { minLength: 1 } } },
@@ -77,7 +77,7 @@ export const Experience = object({
 });
 export type Experience = Complete<typeof Experience>;
 
-/** How a skill, tool or subagent has been doing. */
+/** Statistics of a skill, tool or subagent. */
 export const PerformanceRecord = object(
   {
     component_name: string,

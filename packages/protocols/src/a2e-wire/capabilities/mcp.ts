@@ -21,8 +21,8 @@ export const MCP_TRANSPORTS = ['stdio', 'sse', 'ws'] as const;
 export const MCP_SERVER_STATUSES = ['connecting', 'ready', 'error', 'disconnected'] as const;
 
 /**
- * How an agent describes a server it wants. A host takes from it the name of a server its operator allowed, never a
- * command, an environment or an address: that would be running whatever the wire says.
+ * An agent's description of the server it wants. A host uses only the name of an allowed server, never a
+ * command, an environment or an address from the wire.
  */
 export const McpServerConfig = object({
   server_id: text(''),
@@ -41,7 +41,7 @@ export const McpServerConfig = object({
 });
 export type McpServerConfig = Complete<typeof McpServerConfig>;
 
-/** How a server is doing. None of it has a default: an unknown count is not zero. */
+/** The state of a server. Without defaults, because an unknown count is not zero. */
 export const McpServerInfo = object({
   server_id: string,
   name: string,

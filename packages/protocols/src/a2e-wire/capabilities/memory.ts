@@ -24,7 +24,7 @@ import { answer, type Namespace, request } from '../message-row.ts';
 /** `working` lasts a session, `episodic` belongs to one agent, `semantic` to all. */
 export const MEMORY_TIERS = ['working', 'episodic', 'semantic'] as const;
 
-/** Something remembered. Its key is an object: two keys are the same when their members are. */
+/** A memory entry. Its key is an object; keys with equal members are equal. */
 export const MemoryEntry = object(
   {
     key: OpaqueObject,
@@ -33,7 +33,7 @@ export const MemoryEntry = object(
     tags: strings,
     source: text(''),
     score: number(1),
-    // 0: never forgotten.
+    // 0: no expiry.
     ttl: seconds(0),
     created_at: time,
     updated_at: time,
@@ -78,18 +78,18 @@ export const memory = {
     'memory/store/resp': answer(MemoryStoreResponse),
     'memory/retrieve/req': request(MemoryRetrieveRequest, 'memory/retrieve/resp'),
     'memory/retrieve/resp': answer(MemoryRetrieveResponse),
-    'memory/forget/req': request(MemoryForgetRequest, 'memory/forget/resp', { changes: true, check: saysWhat }),
+    'memory/forget/req': request(MemoryForgetRequest, 'memory/forget/resp', { changes: true, check: namesTarget }),
     'memory/forget/resp': answer(MemoryForgetResponse),
   },
 } as const satisfies Namespace;
 
 /** Forgetting everything must be explicit; missing keys and tags never mean everything. */
-function saysWhat({ keys, tags, all }: JsonObject): readonly Issue[] {
+function namesTarget({ keys, tags, all }: JsonObject): readonly Issue[] {
   const isNamed = [keys, tags].some((list) => Array.isArray(list) && list.length > 0);
   if (isNamed === (all !== true)) return [];
   const message = isNamed
     ? 'all must not be true beside keys or tags'
-    : 'memory/forget/req must say what to forget: keys, tags, or "all": true for everything of the tier; got none of them';
+    : 'memory/forget/req must name what to forget: keys, tags, or "all": true for everything of the tier; got none of them';
   const suggestion = isNamed ? 'remove all, or keys and tags' : 'add keys or tags, or "all": true';
   return [{ pointer: '/all', code: isNamed ? 'conflict' : 'required', message, suggestion }];
 }

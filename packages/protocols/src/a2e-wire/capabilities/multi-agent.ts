@@ -12,7 +12,7 @@ import {
 } from '../fields.ts';
 import { answer, type Namespace, request } from '../message-row.ts';
 
-/** The states we write; what is read stays open text. */
+/** The states that are written; any text is read. */
 export const SUBAGENT_STATUSES = ['READY', 'RUNNING', 'COMPLETED', 'FAILED', 'TERMINATED'] as const;
 
 export const SpawnRequest = object(
@@ -44,7 +44,7 @@ export const ListResponse = object({ req_id, subagents: records });
 export const TerminateRequest = object({ subagent_id: requiredName }, ['subagent_id']);
 export const TerminateResponse = object({ req_id, success: flag(false), subagent_id: text('') });
 
-/** Requests of this namespace have no `/req`. The older upper-case `SUBAGENT_…` set stays unknown to us. */
+/** Requests of this namespace have no `/req`. The older upper-case `SUBAGENT_…` set is not supported. */
 export const multiAgent = {
   capability: 'multi_agent',
   types: {

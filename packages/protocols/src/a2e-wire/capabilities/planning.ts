@@ -4,7 +4,7 @@ import { answer, type Namespace, request } from '../message-row.ts';
 /** The columns of a plan that names none. */
 export const DEFAULT_COLUMNS = ['backlog', 'todo', 'in_progress', 'done'] as const;
 
-// A column is whatever the plan calls it, so a `status` is open text.
+// Columns are named by the plan, so a `status` is any text.
 export const PlanCreateRequest = object({ name: text('default'), columns: strings, description: text('') });
 export const PlanCreateResponse = object({ req_id, success: flag(false), plan_id: text(''), columns: strings });
 export const PlanListRequest = object({});
@@ -25,7 +25,7 @@ export const TaskAddRequest = object(
   ['plan_id', 'title'],
 );
 export const TaskAddResponse = object({ req_id, success: flag(false), task_id: text(''), status: text('') });
-// An empty status or assignee, or no deps, leaves that as it is.
+// An empty status or assignee, or no deps, leaves it unchanged.
 export const TaskUpdateRequest = object(
   { plan_id: requiredName, task_id: requiredName, status: text(''), assignee: text(''), deps: strings },
   ['plan_id', 'task_id'],

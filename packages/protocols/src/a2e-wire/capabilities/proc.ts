@@ -24,7 +24,7 @@ export const STREAM_TYPES = ['stdout', 'stderr'] as const;
  */
 export const PROC_STATES = ['running', 'completed', 'failed', 'killed', 'timedout', 'not_found', 'error'] as const;
 
-/** What an entry of `procs` says. */
+/** An entry of `procs`. */
 export const ProcStatus = object(
   {
     proc_id: string,
@@ -40,7 +40,7 @@ export type ProcStatus = Complete<typeof ProcStatus>;
 
 export const ProcSpawnRequest = object({
   session_id: text(''),
-  // An array, so that no shell ever reads it.
+  // An array, so that no shell interprets it.
   cmd: strings,
   cwd: text(''),
   env: stringMap,
@@ -59,7 +59,7 @@ export const ProcStatusResponse = object({
   proc_id: text(''),
   status: text(''),
   error: text(''),
-  // Ours: an empty `proc_id` asks for all, and one `status` cannot hold them.
+  // Our addition: an empty `proc_id` asks for all processes.
   procs: { type: 'array', items: ProcStatus, default: [] },
 });
 

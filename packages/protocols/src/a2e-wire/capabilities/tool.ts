@@ -21,7 +21,7 @@ import {
 import { EVENT_FIELDS } from '../message.ts';
 import { answer, event, type Namespace, request } from '../message-row.ts';
 
-/** One parameter, as the protocol lists them. A nested one is only known to be an object: say it in `input_schema`. */
+/** One parameter, as the protocol lists them. A nested one is only known to be an object; `input_schema` describes it. */
 export const ToolParameter = object(
   {
     name: requiredName,
@@ -47,7 +47,7 @@ export const ToolDefinition = object(
     version: text('1.0.0'),
     toolkit: textOrNull,
     defer_loading: flag(false),
-    // Ours: the parameter lists cannot say ranges, patterns or items, so the JSON Schemas travel beside them.
+    // Our addition: parameter lists cannot express ranges, patterns or items, so the JSON Schemas are sent too.
     input_schema: recordOrNull,
     output_schema: recordOrNull,
   },
@@ -84,7 +84,7 @@ export const ToolCallRequest = object(
   {
     session_id: text(''),
     tool_name: text(''),
-    // No default on purpose: a call without arguments says so with {}.
+    // Deliberately without a default: a call without arguments sends {}.
     arguments: OpaqueObject,
     correlation_id: text(''),
     streaming: flag(false),
@@ -98,9 +98,9 @@ export const ToolCallRequest = object(
 );
 export const ToolCallResponse = object({ req_id, data: ToolResult, created_at: time }, ['data']);
 
-/** Ours: asks to stop the call whose message had the id `target_id`. */
+/** Our addition: stops the call whose message had the id `target_id`. */
 export const ToolCancelRequest = object({ target_id: requiredName, reason: text('') }, ['target_id']);
-/** `cancelled` is false when there is no such call, or it has ended already. */
+/** `cancelled` is false if the call does not exist or has ended. */
 export const ToolCancelResponse = object({ req_id, target_id: text(''), cancelled: flag(false) });
 
 export const ToolEventFields = object(EVENT_FIELDS);

@@ -34,7 +34,7 @@ describe('finding cycles', () => {
             expect(edges.get(from)).toContain(cycle[(at + 1) % cycle.length]);
           }
         }
-        // A knot is reported by its members that all reach each other.
+        // A strongly connected component is reported by its members.
         const knots = new Set(
           [...edges.keys()]
             .filter((from) => reaches(edges, from, from))
@@ -49,7 +49,7 @@ describe('finding cycles', () => {
   });
 });
 
-/** By following every edge until nothing new turns up. */
+/** Follows every edge until no new node is found. */
 function reaches(edges: Graph, from: string, to: string): boolean {
   const seen = new Set(edges.get(from) ?? []);
   for (let before = -1; before !== seen.size; ) {

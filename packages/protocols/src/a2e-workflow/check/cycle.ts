@@ -1,5 +1,5 @@
 /**
- * One cycle for each knot of a graph: nodes that all reach each other, or one that reaches itself. Given as the nodes
+ * One cycle for each strongly connected component of a graph, as the nodes
  * in order, without the first again at the end. Tarjan's algorithm with its own stack, for graphs of any depth.
  */
 export function findCycles(edges: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
@@ -53,7 +53,7 @@ function lower(low: Map<string, number>, node: string, value: number | undefined
   low.set(node, Math.min(low.get(node) ?? Number.POSITIVE_INFINITY, value ?? Number.POSITIVE_INFINITY));
 }
 
-/** Breadth first from `start` back to itself, inside its knot. */
+/** Breadth first from `start` back to itself, inside its component. */
 function shortestCycle(
   start: string,
   knot: ReadonlySet<string>,
@@ -74,5 +74,5 @@ function shortestCycle(
       waiting.push(target);
     }
   }
-  throw new Error(`${start} is in a knot but on no cycle`);
+  throw new Error(`${start} is in a component but on no cycle`);
 }

@@ -1,22 +1,22 @@
 import type { Shape } from '../operations/description.ts';
 import { canonicalPath, covers, type Path } from '../path.ts';
 
-/** What is known about one place of the data model at one moment of a run. */
+/** The static knowledge about one place of the data model at one point of a run. */
 export interface Known {
   readonly path: Path;
   /** Who may have written it last. */
   readonly by: readonly string[];
   /** `undefined`: anything. */
   readonly shapes: readonly Shape[] | undefined;
-  /** Written on every way that leads here. */
+  /** Written on every path to this point. */
   readonly certain: boolean;
-  /** An array that may have no item, although what it was made of had some. */
+  /** An array that may be empty although its source was not. */
   readonly mayBeEmpty: boolean;
   /** The whole can also be read below this name. */
   readonly alsoAt?: string | undefined;
 }
 
-/** The data model as far as it is known without running anything. */
+/** The statically known data model. */
 export class DataState {
   readonly #known: Map<string, Known>;
 
@@ -41,13 +41,13 @@ export class DataState {
     this.#known.set(canonicalPath(path), { path, by: [by], ...written, certain: true });
   }
 
-  /** Somebody looked: it is there, and has something in it. */
+  /** A condition has checked that it exists and is not empty. */
   assume(path: Path, by: string): void {
     const known = this.find(path) ?? { path, by: [by], shapes: undefined };
     this.#known.set(canonicalPath(known.path), { ...known, certain: true, mayBeEmpty: false });
   }
 
-  /** What a read of `path` finds: the place itself, one it lies in, or the parts written below it. */
+  /** The result of reading `path`: the place itself, an outer place, or parts written below it. */
   find(path: Path): Known | undefined {
     let outer: Known | undefined;
     let certain = false;
@@ -63,7 +63,7 @@ export class DataState {
     return outer === undefined ? inner : { ...outer, certain };
   }
 
-  /** After a branch: what both ways wrote is certain, what one wrote may be there. */
+  /** After a branch: values written by both branches are certain, others possible. */
   becomeEither(one: DataState, other: DataState): void {
     this.#known.clear();
     for (const key of new Set([...one.#known.keys(), ...other.#known.keys()])) {
@@ -83,7 +83,7 @@ export class DataState {
   }
 }
 
-/** What holds a written part is an object, or an array when the part's key is an index. */
+/** The container of a written part: an array if the key is an index, otherwise an object. */
 function asContainer(part: Known, path: Path): Known {
   const step = part.path.keys[path.keys.length] ?? '';
   return { ...part, shapes: isIndex(step) ? undefined : ['object'], mayBeEmpty: false };

@@ -9,8 +9,8 @@ import { about, type Draft, type Examined, type Rule, type Subject } from './rul
 import { severityOf } from './severity.ts';
 
 /**
- * Follows the workflow as it would run and keeps book of what is written when. Both branches of a Conditional are
- * followed; what only one writes may be missing afterwards, and so may what a Loop's operations write, for the array
+ * Follows the workflow as it would run and tracks what is written when. Both branches of a Conditional are
+ * followed; values written by only one of them may be missing, as may values of a Loop's operations, because the array
  * can be empty.
  */
 export const dataFlow: Rule = (subject) => {
@@ -19,7 +19,7 @@ export const dataFlow: Rule = (subject) => {
   return [...walk.drafts, ...walk.labels.drafts];
 };
 
-/** Where the walk is: inside which controls and which loops. */
+/** The enclosing controls and loops. */
 interface Scope {
   readonly inside: readonly string[];
   readonly loops: readonly Examined[];
@@ -30,7 +30,7 @@ class Walk {
   readonly labels: Labels;
   readonly #subject: Subject;
   #steps = 0;
-  /** Reads of what is surely not there. */
+  /** Reads of places that certainly do not exist. */
   #missing = 0;
 
   constructor(subject: Subject) {
@@ -41,7 +41,7 @@ class Walk {
   run(ids: readonly string[], state: DataState, scope: Scope): void {
     for (const id of ids) {
       const operation = this.#subject.operations.get(id);
-      // What leads back to itself has its own finding; here it must only not be followed for ever.
+      // Cycles have their own finding; here they must only not be followed endlessly.
       if (operation === undefined || scope.inside.includes(id)) continue;
       if (++this.#steps > this.#subject.limits.steps) {
         this.#tooManySteps();
@@ -77,7 +77,7 @@ class Walk {
       const after = state.copy();
       this.run(idsOf(each), after, { inside, loops: [...scope.loops, operation] });
       state.becomeEither(state.copy(), after);
-      // What it collects is what the last of them produced.
+      // It collects the results of the last operation.
       this.labels.passOn(each.at(-1)?.id ?? '', operation.id);
       return;
     }
@@ -95,7 +95,7 @@ class Walk {
     state.becomeEither(whenTrue, whenFalse);
   }
 
-  /** Who wrote what an operation reads; the items of a loop are the loop's. */
+  /** The writers of what an operation reads; loop items belong to the loop. */
   #writers({ uses }: Examined, state: DataState, { loops }: Scope): readonly PlaceWriter[] {
     return uses.reads.map(({ path, pointer }) => {
       const items = loops.filter((loop) => isItemOf(loop, path)).map(({ id }) => id);
@@ -107,7 +107,7 @@ class Walk {
     if (this.#isLoopItem(operation, read, scope)) return;
     const known = state.find(read.path);
     if (known === undefined) {
-      // Finding out who would have written it is slow; with so many missing, the verdict stands.
+      // Finding the possible writers is slow, so it is skipped after many missing reads.
       if (read.presentIn !== undefined || this.#missing >= MOST_PROBLEMS) return;
       for (const draft of missingRead(this.#subject, operation, read, state)) {
         this.drafts.push(draft);
@@ -117,13 +117,13 @@ class Walk {
     }
     if (!known.certain && read.presentIn === undefined) {
       const message = `${nameOf(read.pointer)} reads ${formatPath(read.path)}, which ${list(known.by)} may not have written: it runs only in a branch or for the items of a loop`;
-      const suggestion = 'write it on every way, or ask with a Conditional and exists first';
+      const suggestion = 'write it in every branch, or check it with a Conditional and exists first';
       this.drafts.push(about(operation, read.pointer, { code: 'maybe_missing', message, suggestion }));
     }
     const step = read.path.keys[known.path.keys.length];
     if (known.mayBeEmpty && step !== undefined && isIndex(step) && read.presentIn === undefined) {
-      const message = `${nameOf(read.pointer)} reads ${formatPath(read.path)}, but ${list(known.by)} may leave no item`;
-      const suggestion = 'ask with a Conditional and exists first';
+      const message = `${nameOf(read.pointer)} reads ${formatPath(read.path)}, but ${list(known.by)} may return no item`;
+      const suggestion = 'check it with a Conditional and exists first';
       this.drafts.push(about(operation, read.pointer, { code: 'empty_input', message, suggestion }));
     }
     const mismatch = typeMismatch(read, known);
@@ -143,7 +143,7 @@ class Walk {
     return true;
   }
 
-  /** What an API answers is as long as the API likes; an execution is not. */
+  /** API responses have any length; executions are limited. */
   #loopSize(loop: Examined, each: number, state: DataState): void {
     const { operations, limits } = this.#subject;
     const [input] = loop.uses.reads;
@@ -164,7 +164,7 @@ class Walk {
     );
     if (input !== undefined) {
       const own = input.id === operation.id;
-      const message = `${nameOf(pointer)} ${formatPath(path)} is what ${own ? 'this loop' : `the loop ${input.id}`} goes through`;
+      const message = `${nameOf(pointer)} ${formatPath(path)} is the array that ${own ? 'this loop' : `the loop ${input.id}`} iterates over`;
       this.drafts.push(
         about(operation, pointer, { code: 'loop_overwrites_input', message, suggestion: 'write to a separate path' }),
       );
@@ -189,13 +189,13 @@ function isItemOf({ uses: { itemPath } }: Examined, path: Path): boolean {
   return (LOOP_NAMES.has(name) && root !== 'store') || (itemPath !== undefined && covers(itemPath, path));
 }
 
-/** Whether all arrays an operation works on may be empty: what it makes of them may be, too. */
+/** Whether all input arrays of an operation may be empty; then its result may be empty too. */
 function takesEmpty({ uses }: Examined, state: DataState): boolean {
   const arrays = uses.reads.filter(({ needs }) => needs?.includes('array'));
   return arrays.length > 0 && arrays.every(({ path }) => state.exactly(path)?.mayBeEmpty === true);
 }
 
-/** Whether what is there can be what is needed, as far as both are known. */
+/** Whether the known shapes are compatible with the needed ones. */
 function typeMismatch(
   { path, pointer, needs }: Read,
   known: Known,

@@ -5,22 +5,22 @@ import { about, type CheckContext, type Draft, type Examined } from './rule.ts';
 import { apiOf, hostName, hostsOf, isHost } from './url.ts';
 
 /**
- * Keeps book of which operations' results hold what a credential fetched, and finds the calls that would take it to another
- * host. The engine looks again when it runs, at what really happens: here only what the workflow itself shows is known.
+ * Tracks which results contain data fetched with a credential, and finds calls that would send it to another
+ * host. The engine checks again at run time; this check sees only what the workflow shows.
  */
 export class Labels {
   readonly drafts: Draft[] = [];
   readonly #context: CheckContext;
-  /** What each operation fetches with its credentials: one in a loop is looked at more than once. */
+  /** The data that each operation fetches with credentials; operations in loops are visited repeatedly. */
   readonly #fetched = new Map<string, readonly Fetched[]>();
-  /** The calls each operation's result holds data of. */
+  /** The calls whose data each result contains. */
   readonly #of = new Map<string, ReadonlySet<Fetched>>();
 
   constructor(context: CheckContext) {
     this.#context = context;
   }
 
-  /** An operation runs, on what others have written. */
+  /** Handles an operation that reads the results of others. */
   step(operation: Examined, writers: readonly PlaceWriter[]): void {
     const inputs = new Set<Fetched>();
     const urls = operation.uses.urls.flatMap(({ text }) => {
@@ -37,7 +37,7 @@ export class Labels {
     this.#add(operation.id, inputs);
   }
 
-  /** An operation gives what another one, which it ran, has produced. */
+  /** Handles an operation whose result is that of an operation it ran. */
   passOn(from: string, to: string): void {
     this.#add(to, this.#of.get(from) ?? new Set());
   }
@@ -57,7 +57,7 @@ export class Labels {
     this.drafts.push(about(operation, pointer, { code: 'data_flow', message, suggestion }));
   }
 
-  /** A name that does not exist for the caller has a finding of its own, and no others. */
+  /** Unavailable names have their own finding and no others. */
   #fetchedBy({ id: by, uses }: Examined, url: UrlParts): readonly Fetched[] {
     const known = this.#fetched.get(by);
     if (known !== undefined) return known;
@@ -70,13 +70,13 @@ export class Labels {
   }
 }
 
-/** A place of an operation's configuration, and who wrote what it reads. */
+/** A place of a configuration, and the writers of the value it reads. */
 export interface PlaceWriter {
   readonly pointer: string;
   readonly by: readonly string[];
 }
 
-/** What one call fetched with one credential. */
+/** The data that one call fetched with one credential. */
 interface Fetched {
   readonly by: string;
   readonly url: UrlParts;

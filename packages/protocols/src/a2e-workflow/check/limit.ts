@@ -1,7 +1,7 @@
 import { nameOf } from '../member.ts';
 import { about, type Draft, type Examined, type Rule } from './rule.ts';
 
-/** The workflow is no larger than one execution may be. */
+/** The workflow is within the limits of an execution. */
 export const size: Rule = ({ operations, reached, limits }) => {
   const drafts: Draft[] = [];
   if (operations.size > limits.operations) {
@@ -16,14 +16,14 @@ export const size: Rule = ({ operations, reached, limits }) => {
   return drafts;
 };
 
-/** Loops that multiply work are worth a word: their size is known only when they run. */
+/** Warns about loops that multiply work: their size is known only at run time. */
 export const loopCost: Rule = ({ operations, limits }) => {
   const drafts: Draft[] = [];
   for (const loop of operations.values()) {
     const inner = insideLoop(loop, operations);
     for (const { operation, pointer } of inner) {
       if (isLoop(operation)) {
-        const message = `${nameOf(pointer)} runs the loop ${operation.id} for each item: ${limits.steps} steps are soon used up`;
+        const message = `${nameOf(pointer)} runs the loop ${operation.id} for each item, which may exceed the limit of ${limits.steps} steps`;
         drafts.push(about(loop, pointer, { code: 'nested_loop', message }));
       } else if (callsApi(operation)) {
         const message = `${nameOf(pointer)} makes an API call for each item; an execution may make ${limits.apiCalls}`;
@@ -35,7 +35,7 @@ export const loopCost: Rule = ({ operations, limits }) => {
   return drafts;
 };
 
-/** No operation may take longer than the whole execution. */
+/** No operation takes longer than the whole execution may. */
 export const withinDeadline: Rule = ({ operations, limits: { executionTime } }) =>
   [...operations.values()].flatMap((operation) =>
     operation.uses.durations
@@ -49,12 +49,12 @@ export const withinDeadline: Rule = ({ operations, limits: { executionTime } }) 
             })
           : about(operation, pointer, {
               code: 'timeout_exceeds_deadline',
-              message: `${nameOf(pointer)} is ${ms} ms; it is cut to what is left of ${executionTime} ms`,
+              message: `${nameOf(pointer)} is ${ms} ms; it is shortened to the rest of the ${executionTime} ms`,
             }),
       ),
   );
 
-/** What a loop runs, also through a Conditional, each with the member of the loop that leads to it. */
+/** The operations that a loop runs, including through a Conditional, each with the loop's member that names it. */
 function insideLoop(
   loop: Examined,
   operations: ReadonlyMap<string, Examined>,
@@ -68,7 +68,7 @@ function insideLoop(
     if (operation === undefined || seen.has(id)) continue;
     seen.add(id);
     found.push({ operation, pointer });
-    // An inner loop reports what it runs.
+    // An inner loop reports its own operations.
     if (!isLoop(operation)) for (const target of operation.uses.targets) waiting.push({ id: target.id, pointer });
   }
   return found;

@@ -5,7 +5,7 @@ import { canonicalPath, covers, formatPath, type Path, parsePath } from '../path
 import type { DataState } from './data-state.ts';
 import { about, type Draft, type Examined, type Subject } from './rule.ts';
 
-/** Nothing that runs before wrote what is read here: who would, and what was probably meant. */
+/** A read that no earlier operation satisfies: possible writers, and the path that was probably meant. */
 export function missingRead(subject: Subject, operation: Examined, read: Read, state: DataState): readonly Draft[] {
   const { path, pointer } = read;
   if (path.root === 'store' && isStored(subject, path)) return [];
@@ -32,10 +32,10 @@ export function missingRead(subject: Subject, operation: Examined, read: Read, s
     ];
   }
   if (path.root === 'store' && subject.context.stored === undefined) {
-    const message = `${what}, which no operation stores; it has to be there from an earlier execution`;
+    const message = `${what}, which no operation stores; an earlier execution must have stored it`;
     return [about(operation, pointer, { code: 'maybe_stored', message })];
   }
-  const message = writers.length > 0 ? `${what}, which only it writes itself` : `${what}, which no operation writes`;
+  const message = writers.length > 0 ? `${what}, which only this operation writes` : `${what}, which no operation writes`;
   const suggestion = probablyMeant(subject, path, state);
   return [
     about(operation, pointer, { code: 'path_not_produced', message, ...(suggestion !== undefined && { suggestion }) }),
@@ -49,7 +49,7 @@ function isStored({ context }: Subject, path: Path): boolean {
   });
 }
 
-/** An operation's id where its output path belongs, a slip of the pen, or else what there is to read. */
+/** Suggests the output path of an operation named by its id, the nearest path, or the available ones. */
 function probablyMeant({ operations, context }: Subject, path: Path, state: DataState): string | undefined {
   const named = path.keys.slice(1).map((key) => operations.get(key));
   const output = named.find((operation) => operation !== undefined && operation.uses.writes.length > 0);
@@ -59,7 +59,7 @@ function probablyMeant({ operations, context }: Subject, path: Path, state: Data
   }
   const readable = new Map([...state.all()].map((known) => [canonicalPath(known.path), known.by.join(' or ')]));
   for (const key of context.stored ?? []) readable.set(`/store/${key}`, 'an earlier execution');
-  // The root is no part of the slip: it would make short names look alike.
+  // The root is not compared: it would make short names look alike.
   const start = `/${path.root}/`;
   const near = [...readable.keys()]
     .filter((place) => place.startsWith(start))
@@ -68,8 +68,8 @@ function probablyMeant({ operations, context }: Subject, path: Path, state: Data
   if (close !== undefined) return `did you mean ${start}${close}, written by ${readable.get(start + close)}?`;
   if (path.keys[1] === 'item' || path.keys[1] === 'index') return `${show(path.keys[1])} exists inside a Loop only`;
   const some = [...readable].slice(0, 4).map(([place, by]) => `${place} (${by})`);
-  if (some.length > 0) return `what can be read here: ${some.join(', ')}`;
+  if (some.length > 0) return `available here: ${some.join(', ')}`;
   // No outputPath leads there.
-  if (path.root === 'store') return `let a StoreData before it keep ${show(formatPath(path).slice(start.length))}`;
-  return `let an operation before it write ${canonicalPath(path)}`;
+  if (path.root === 'store') return `add a StoreData with the key ${show(formatPath(path).slice(start.length))} before it`;
+  return `add an operation before it that writes ${canonicalPath(path)}`;
 }

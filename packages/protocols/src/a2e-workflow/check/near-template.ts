@@ -3,7 +3,7 @@ import { nameOf } from '../member.ts';
 import { formatPath, parsePath } from '../path.ts';
 import { about, type Draft, type Examined, type Rule } from './rule.ts';
 
-/** Texts that look like templates of other languages: they would be sent as they stand. */
+/** Texts that look like templates of other languages: they would be sent literally. */
 export const nearTemplates: Rule = ({ operations }) => {
   const drafts: Draft[] = [];
   for (const operation of operations.values()) {
@@ -11,7 +11,7 @@ export const nearTemplates: Rule = ({ operations }) => {
       if (!text.includes('{')) continue;
       const isUrl = operation.uses.urls.some((url) => url.pointer === pointer);
       for (const { written, inside } of nearMisses(text, { fields, isUrl })) {
-        const message = `${nameOf(pointer)} has ${show(written)}, which is not how a template is written`;
+        const message = `${nameOf(pointer)} has ${show(written)}, which is not a valid template`;
         const suggestion = suggestionFor(inside, operations);
         drafts.push(about(operation, pointer, { code: 'near_template', message, suggestion }));
       }
@@ -36,7 +36,7 @@ function nearMisses(text: string, { fields, isUrl }: { fields: boolean; isUrl: b
   return found;
 }
 
-/** One brace may be prose; in a URL a plain name in it is a place to fill as well. */
+/** A single brace may be prose; in a URL, a name in braces is a template too. */
 function isNearSingle(inside: string, { fields, isUrl }: { fields: boolean; isUrl: boolean }): boolean {
   if (fields && FIELD.test(inside)) return false;
   return isUrl || /[.[/]/.test(inside);
@@ -66,7 +66,7 @@ function checked(path: string): string | undefined {
   return parsePath(path).ok ? path : undefined;
 }
 
-/** `{{…}}`, `${…}`, and `{name…}` with one brace. None of them holds a brace, so each is gone through once. */
+/** `{{…}}`, `${…}`, and `{name…}` with one brace. None of them contains a brace, so each is scanned once. */
 const NEAR = /\{\{([^{}\n]{1,200})\}\}|\$\{([^{}\n]{1,200})\}|\{([A-Za-z_][\w-]*(?:[./][\w-]+|\[\d+\])*)\}/g;
 const FIELD = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 const ENVIRONMENT = /^[A-Z][A-Z0-9_]*$/;

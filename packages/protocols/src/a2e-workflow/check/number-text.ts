@@ -5,7 +5,7 @@ import { isOrdered } from '../condition.ts';
 import { nameOf } from '../member.ts';
 import { about, type Rule } from './rule.ts';
 
-/** A number written as text is compared as text: no number is greater or less than it. */
+/** A number written as text is compared as text and never matches numbers. */
 export const numbersAsText: Rule = ({ operations }) =>
   [...operations.values()].flatMap((operation) => {
     const { condition, conditions } = operation.config;
@@ -17,7 +17,7 @@ export const numbersAsText: Rule = ({ operations }) =>
       const { value } = each;
       if (typeof value !== 'string' || !NUMBER.test(value)) return [];
       const at = `${pointer}/value`;
-      const message = `${nameOf(at)} is the text ${show(value)}: no number is compared with a text`;
+      const message = `${nameOf(at)} is the text ${show(value)}: a number never equals a text`;
       return [about(operation, at, { code: 'number_as_text', message, suggestion: `write ${value}, without quotes` })];
     });
   });

@@ -13,7 +13,7 @@ export const allowedOperations: Rule = ({ operations, context }) => {
       about(operation, '', {
         code: 'operation_not_allowed',
         message: `${operation.type} is not among the operations this agent may use`,
-        suggestion: allowed.length === 0 ? 'ask the operator for this permission' : `allowed are ${allowed.join(', ')}`,
+        suggestion: allowed.length === 0 ? 'ask the operator for this permission' : `allowed: ${allowed.join(', ')}`,
       }),
     );
 };
@@ -53,7 +53,7 @@ export const knownWorkflows: Rule = ({ operations, context }) => {
   );
 };
 
-/** Credentials exist, are the caller's to use, and stand where a request may carry them. */
+/** Credentials exist, are granted to the caller, and are in an allowed place of the request. */
 export const usableCredentials: Rule = ({ operations, context }) => {
   const drafts: Draft[] = [];
   for (const operation of operations.values()) {
@@ -68,7 +68,7 @@ export const usableCredentials: Rule = ({ operations, context }) => {
       const usable = usableIds(context.permissions?.credentials, context.credentials);
       if (usable !== undefined && !usable.has(id)) {
         const close = nearest(id, usable.all);
-        // One wording for "no such credential" and "not yours": the difference is nobody's to learn.
+        // The same message for missing and not granted credentials, so that callers cannot tell them apart.
         const message = `${nameOf(pointer)} references the credential ${show(id)}, which does not exist or is not granted to this agent`;
         const suggestion =
           close === undefined ? 'see availableCredentials in the capabilities' : `did you mean ${close}?`;

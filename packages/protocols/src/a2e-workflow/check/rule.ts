@@ -9,17 +9,17 @@ import { covers, type Path } from '../path.ts';
 import { runOrder } from '../run-order.ts';
 import type { FindingCode } from './severity.ts';
 
-/** One thing the checker looks at. How bad what it finds is, the level decides. */
+/** One rule of the checker. The level decides the severity of its findings. */
 export type Rule = (subject: Subject) => readonly Draft[];
 
 /** A finding before its severity. */
 export interface Draft extends Omit<Issue, 'offset'> {
   readonly code: FindingCode;
-  /** The operation it is about; its pointer then goes into the line that defines it, else into `beginExecution`. */
+  /** The operation it concerns; its pointer is relative to its line, otherwise to `beginExecution`. */
   readonly operationId?: string;
 }
 
-/** What the checker may know about the caller and the server. What is left out is not checked. */
+/** The checker's data about the caller and the server. Missing parts are not checked. */
 export interface CheckContext {
   readonly level?: Level;
   readonly permissions?: CheckedPermissions;
@@ -28,11 +28,11 @@ export interface CheckContext {
   /** Credentials that exist, by id. */
   readonly credentials?: Readonly<Record<string, CheckedCredential>>;
   readonly limits?: Partial<CheckLimits>;
-  /** Operations the server has beside the built-in ones. */
+  /** Custom operations of the server. */
   readonly operations?: OwnOperations;
-  /** Keys below `/store/` that earlier executions left. */
+  /** Keys below `/store/` that earlier executions stored. */
   readonly stored?: Iterable<string>;
-  /** The stored workflows there are, by name. */
+  /** The stored workflows, by name. */
   readonly workflows?: readonly string[];
 }
 
@@ -56,9 +56,9 @@ export interface CheckedApi {
 }
 
 export interface CheckedCredential {
-  /** `host` (port 443) or `host:port`; left out: not known here. */
+  /** `host` (port 443) or `host:port`; undefined if unknown. */
   readonly hosts?: readonly string[];
-  /** Where a request may carry it. Default: a header. */
+  /** The places in a request where it may be sent. Default: a header. */
   readonly places?: readonly (CredentialPlace | 'env')[];
 }
 
@@ -84,7 +84,7 @@ export const DEFAULT_LIMITS: CheckLimits = {
 /** A workflow laid out for the rules. */
 export interface Subject {
   readonly workflow: Workflow;
-  /** What runs of `workflow.order`: targets of a Conditional or Loop run only through it. */
+  /** The operations of `workflow.order` that run; targets of a Conditional or Loop run only through it. */
   readonly order: readonly string[];
   readonly context: CheckContext;
   readonly limits: CheckLimits;
@@ -111,12 +111,12 @@ export function examine(workflow: Workflow, context: CheckContext): Subject {
   }
   const limits = { ...DEFAULT_LIMITS, ...context.limits };
   const order = runOrder(workflow, context.operations);
-  // A target that is listed has a finding of its own.
+  // A listed target has its own finding.
   const reached = reachedFrom(workflow.order, operations);
   return { workflow, order, context, limits, operations, reached, writersAround: writersIn(operations) };
 }
 
-/** By the first step below the root, which places that lie in each other share: there may be thousands to ask about. */
+/** Grouped by the first step below the root, which nested places share. */
 function writersIn(operations: ReadonlyMap<string, Examined>): Subject['writersAround'] {
   const writers = new Map<string, Set<Examined>>();
   for (const operation of operations.values()) {

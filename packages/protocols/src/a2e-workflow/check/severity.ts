@@ -2,13 +2,13 @@ import type { Level } from '../message.ts';
 
 export type Severity = 'error' | 'warning';
 
-/** How bad each finding is. No level leaves anything unchecked; a level only decides what stops a workflow. */
+/** The severity of each finding. Every level checks everything; the level decides what stops a workflow. */
 export function severityOf(code: FindingCode, level: Level): Severity {
   return CLASSES[FINDINGS[code]][level];
 }
 
 /**
- * `fatal`: it would surely fail when run. `wrong`: a mistake that may still run through. `doubtful`: fine in some runs,
+ * `fatal`: certain to fail. `wrong`: a mistake that may still succeed. `doubtful`: fine in some runs,
  * not in others. `note`: legal, worth knowing.
  */
 const CLASSES = {
@@ -18,7 +18,7 @@ const CLASSES = {
   note: { strict: 'warning', moderate: 'warning', lenient: 'warning' },
 } as const satisfies Record<string, Record<Level, Severity>>;
 
-/** Every code the checker knows. */
+/** Every code of the checker. */
 export const FINDINGS = {
   unknown_operation: 'fatal',
   unknown_value: 'fatal',

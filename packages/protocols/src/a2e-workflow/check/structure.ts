@@ -12,8 +12,8 @@ export const knownTypes: Rule = ({ operations, context }) =>
     .map((operation) => about(operation, '', unknownOperation(operation.type, context.operations)));
 
 /**
- * Values of closed sets are of those sets. A lenient reader lets others through; but what to do for them nobody knows, and to
- * do something else in their place would be reported as a success.
+ * Values of closed sets are in those sets. A lenient reader accepts others, but their meaning is unknown, and
+ * doing something else instead would be reported as a success.
  */
 export const knownValues: Rule = ({ operations }) =>
   [...operations.values()].flatMap((operation) => {
@@ -23,7 +23,7 @@ export const knownValues: Rule = ({ operations }) =>
     );
   });
 
-/** Whatever the order, a branch or a loop names is defined. */
+/** Everything that the order, a branch or a loop names is defined. */
 export const definedReferences: Rule = ({ workflow, operations }) => {
   const drafts: Draft[] = [];
   for (const operation of operations.values()) {

@@ -5,7 +5,7 @@ import { parseUrlTemplate, type UrlParts } from '../template.ts';
 import { about, type CheckContext, type CheckedApi, type Draft, type Rule } from './rule.ts';
 import { FINDINGS, type FindingCode } from './severity.ts';
 
-/** Where requests go: a fixed host, an API the caller may use, an endpoint it has, a host its credentials are bound to. */
+/** Destinations: a fixed host, an API the caller may use, one of its endpoints, a host the credentials are bound to. */
 export const destinations: Rule = ({ operations, context }) => {
   const drafts: Draft[] = [];
   for (const operation of operations.values()) {
@@ -33,7 +33,7 @@ export const destinations: Rule = ({ operations, context }) => {
         const message = `${nameOf(at)} would send the credential ${show(id)} to ${parsed.url.origin}; it is bound to ${hosts.join(', ') || 'no host'}`;
         // As operators write it: without a port it is 443.
         const { host, port } = parsed.url;
-        const ask = `have the operator bind it to ${port === 443 ? host : `${host}:${port}`}`;
+        const ask = `ask the operator to bind it to ${port === 443 ? host : `${host}:${port}`}`;
         const suggestion = hosts.length === 0 ? ask : `send it to ${hosts.join(' or ')}, or ${ask}`;
         add({ code: 'credential_host', message, suggestion }, at);
       }
@@ -42,7 +42,7 @@ export const destinations: Rule = ({ operations, context }) => {
   return drafts;
 };
 
-/** The registered API a URL belongs to, and what speaks against calling it. */
+/** The registered API of a URL, and the problem with calling it. */
 function apiFinding(
   method: string,
   url: UrlParts,
@@ -58,7 +58,7 @@ function apiFinding(
     );
     return {
       code: 'api_not_allowed',
-      message: `calls ${match === undefined ? `${url.origin}${url.pathPattern}, which is no API` : `the API ${match.id}, which is none`} this agent may use`,
+      message: `calls ${match === undefined ? `${url.origin}${url.pathPattern}` : `the API ${match.id}`}, which is not an API that this agent may use`,
       suggestion: usable.length === 0 ? 'see availableApis in the capabilities' : `it may use ${usable.join(', ')}`,
     };
   }
@@ -86,12 +86,12 @@ function endpointFinding(
   const close = nearest(`${method} ${path}`, known);
   return {
     code: limited && api.allow_unlisted !== true ? 'endpoint_not_allowed' : 'endpoint_unknown',
-    message: `calls ${method} ${path}, which is no registered endpoint of the API ${id}`,
-    suggestion: close === undefined ? `registered are ${known.slice(0, 6).join(', ')}` : `did you mean ${close}?`,
+    message: `calls ${method} ${path}, which is not a registered endpoint of the API ${id}`,
+    suggestion: close === undefined ? `registered: ${known.slice(0, 6).join(', ')}` : `did you mean ${close}?`,
   };
 }
 
-/** Whether an API has an endpoint for this method and path, or lists none at all. */
+/** Whether an API has an endpoint for this method and path, or lists none. */
 export function isListedEndpoint(
   { endpoints = [] }: Pick<CheckedApi, 'endpoints'>,
   method: string,
@@ -108,7 +108,7 @@ interface ApiMatch {
   readonly path: string;
 }
 
-/** The API whose base is the longest beginning of the URL. */
+/** The API whose base URL is the longest prefix of the URL. */
 export function apiOf(url: UrlParts, apis: Readonly<Record<string, CheckedApi>>): ApiMatch | undefined {
   let best: (ApiMatch & { base: string }) | undefined;
   for (const [id, api] of Object.entries(apis)) {
@@ -116,7 +116,7 @@ export function apiOf(url: UrlParts, apis: Readonly<Record<string, CheckedApi>>)
     if (!parsed.ok || parsed.url.origin !== url.origin) continue;
     const base = parsed.url.fixedPath.replace(/\/+$/, '');
     const inside = url.fixedPath === base || url.fixedPath.startsWith(`${base}/`);
-    // `..` in a path would leave the base it seems to begin with.
+    // `..` in a path would leave the base.
     if (!inside || climbs(url)) continue;
     if (best === undefined || base.length > best.base.length) {
       best = { id, api, base, path: url.pathPattern.slice(base.length) || '/' };
@@ -152,7 +152,7 @@ export function isHost(host: string, url: UrlParts): boolean {
   return wanted === `${url.host}:${url.port}` || (wanted === url.host && url.port === 443 && url.secure);
 }
 
-/** As operators write it: without a port where it is https' own. */
+/** As operators write it: without the default port of https. */
 export function hostName({ host, port }: UrlParts): string {
   return port === 443 ? host : `${host}:${port}`;
 }

@@ -8,7 +8,7 @@ import { show } from '../../validation.ts';
 import { HeaderValue, OutputPathText, QueryValue } from '../value.ts';
 import type { OperationDescription } from './description.ts';
 
-/** Those a workflow can call an API with. */
+/** The HTTP methods of ApiCall. */
 export const API_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
 
 /** Milliseconds, when `timeout` is left out. */
@@ -23,9 +23,9 @@ export const ApiCallConfig = {
     headers: { type: 'object', additionalProperties: HeaderValue, maxProperties: 64 },
     query: { type: 'object', additionalProperties: QueryValue, maxProperties: 64 },
     body: Opaque,
-    // Says that a repeat has no second effect, so that a failed POST may be tried again.
+    // Declares that a repeat has no second effect, so that a failed POST may be retried.
     idempotencyKey: { type: 'string', minLength: 1, maxLength: 255 },
-    // Says the same without a key: the API itself makes sure of it.
+    // Declares the same without a key: the API itself is idempotent.
     idempotent: { type: 'boolean' },
     outputPath: OutputPathText,
     timeout: { type: 'integer', minimum: 1000, maximum: 300_000 },
@@ -93,5 +93,5 @@ const BODY_WITH_GET: Issue = {
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
 const LINE_END = /[\n\r\0]/;
 
-/** Names that need no look at their letters. */
+/** Names that need no further check. */
 const USUAL_HEADERS: ReadonlySet<string> = new Set(['Authorization', 'Content-Type', 'Accept', 'X-API-Key']);

@@ -11,9 +11,9 @@ export const AskApprovalConfig = {
   properties: {
     // The question in one sentence; {/path} is filled in.
     title: { type: 'string', minLength: 1, maxLength: 1000 },
-    // What else a person needs in order to decide; {/path} is filled in.
+    // Further information for the decision; {/path} is filled in.
     description: { type: 'string', maxLength: 16_384 },
-    // What can be chosen. Default: allow and reject.
+    // The options. Default: allow and reject.
     options: {
       type: 'array',
       minItems: 1,
@@ -41,7 +41,7 @@ export const AskApprovalConfig = {
 export type AskApprovalConfig = Static<typeof AskApprovalConfig>;
 
 export const AskApproval: OperationDescription = {
-  summary: 'Asks a person and waits for the answer, for days if need be; a rejection is an error.',
+  summary: 'Asks a person and waits for the answer, for up to 30 days; a rejection is an error.',
   category: 'control',
   schema: AskApprovalConfig,
   members: [

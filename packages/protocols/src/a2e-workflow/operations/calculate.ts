@@ -15,9 +15,9 @@ export const CalculateConfig = {
   properties: {
     inputPath: PathText,
     operation: { enum: CALCULATIONS },
-    // `max` and `min` compare with it too, where there is one.
+    // `max` and `min` also compare with it, if present.
     operand: NumberOrPath,
-    // Digits behind the point, for round; 2 unless given.
+    // Decimal places for round. Default: 2.
     precision: { type: 'integer', minimum: 0, maximum: 15 },
     outputPath: OutputPathText,
   },

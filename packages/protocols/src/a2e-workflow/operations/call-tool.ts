@@ -3,7 +3,7 @@ import type { Static } from '../../static.ts';
 import { OutputPathText } from '../value.ts';
 import type { OperationDescription } from './description.ts';
 
-/** The name of a tool, an agent or a stored workflow. It is written out, so that a plan says what it will call. */
+/** The name of a tool, an agent or a stored workflow. It is literal, so that a plan shows what it calls. */
 export const CalleeName = { type: 'string', pattern: '^[a-zA-Z0-9._/-]{1,256}$' } as const;
 
 /** Milliseconds. */

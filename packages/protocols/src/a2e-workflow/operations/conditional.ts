@@ -16,7 +16,7 @@ export const ConditionalConfig = {
 export type ConditionalConfig = Static<typeof ConditionalConfig>;
 
 export const Conditional: OperationDescription = {
-  summary: 'Runs one list of operations or another, by a condition on data.',
+  summary: 'Runs one of two lists of operations, depending on a condition.',
   category: 'control',
   schema: ConditionalConfig,
   members: [

@@ -18,7 +18,7 @@ export const ConvertTimezoneConfig = {
 export type ConvertTimezoneConfig = Static<typeof ConvertTimezoneConfig>;
 
 export const ConvertTimezone: OperationDescription = {
-  summary: 'Tells a time in another time zone.',
+  summary: 'Converts a time to another time zone.',
   category: 'time',
   schema: ConvertTimezoneConfig,
   members: [

@@ -14,7 +14,7 @@ export const DateCalculationConfig = {
   properties: {
     inputPath: PathText,
     operation: { enum: ['add', 'subtract'] },
-    // Years and months move by the calendar, so there is no half of one.
+    // Years and months are calendar units, so they are whole numbers.
     years: whole,
     months: whole,
     days: amount,

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json.ts';
 import type { Issue } from '../../outcome.ts';
 import { requires, type Shape } from './description.ts';
 
-/** An IANA name such as `Europe/Madrid`; whether it exists is known where it is used. */
+/** An IANA name such as `Europe/Madrid`; its existence is checked where it is used. */
 export const TimeZone = { type: 'string', pattern: '^[A-Za-z0-9_+/-]+$', maxLength: 64 } as const;
 
 /** How the three date operations write their result. */

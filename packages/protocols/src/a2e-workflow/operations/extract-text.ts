@@ -17,7 +17,7 @@ export const ExtractTextConfig = {
 export type ExtractTextConfig = Static<typeof ExtractTextConfig>;
 
 export const ExtractText: OperationDescription = {
-  summary: 'Finds what matches a pattern: the first match, or all of them.',
+  summary: 'Finds the first match of a pattern, or all matches.',
   category: 'text',
   schema: ExtractTextConfig,
   members: [

@@ -14,7 +14,7 @@ export const LoadDataConfig = {
 export type LoadDataConfig = Static<typeof LoadDataConfig>;
 
 export const LoadData: OperationDescription = {
-  summary: 'Reads what StoreData kept under a key, in this execution or an earlier one of the same agent.',
+  summary: 'Reads the value that StoreData stored under a key, in this execution or an earlier one of the same agent.',
   category: 'storage',
   schema: LoadDataConfig,
   members: [

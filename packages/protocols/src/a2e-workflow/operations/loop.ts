@@ -10,7 +10,7 @@ export const LoopConfig = {
     operations: { type: 'array', items: Id, minItems: 1, maxItems: 100 },
     // Besides /loop/item and /workflow/item, the current item is here.
     itemPath: OutputPathText,
-    // Items worked on at once; 1 unless given. With more, an item does not see what the others write.
+    // Items processed concurrently. Default: 1. With more, an item does not see what the others write.
     parallel: { type: 'integer', minimum: 1, maximum: 16 },
     outputPath: OutputPathText,
   },

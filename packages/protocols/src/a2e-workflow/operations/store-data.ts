@@ -18,7 +18,7 @@ export const StoreDataConfig = {
 export type StoreDataConfig = Static<typeof StoreDataConfig>;
 
 export const StoreData: OperationDescription = {
-  summary: 'Keeps data under a key; it can be read at /store/<key>.',
+  summary: 'Stores data under a key; it can be read at /store/<key>.',
   category: 'storage',
   schema: StoreDataConfig,
   members: [

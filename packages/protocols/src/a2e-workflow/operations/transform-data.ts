@@ -26,7 +26,7 @@ export const TransformDataConfig = {
         // { "total": "{price} * {quantity}" }, `sort` orders by several, listed or as
         // { "points": "desc", "name": "asc" }.
         fields: { type: ['array', 'object'], items: FieldText, additionalProperties: FieldText },
-        // `limit` takes so many items, after `offset` of them; `offset` leaves so many out.
+        // `limit` takes this many items, after skipping `offset` items.
         count: { type: 'integer', minimum: 0 },
         offset: { type: 'integer', minimum: 0 },
         operation: { enum: AGGREGATIONS },
@@ -93,7 +93,7 @@ function givenBy(config: JsonObject): readonly Shape[] | undefined {
   return one === 'min' || one === 'max' ? ['number', 'string', 'null'] : ['number'];
 }
 
-/** The one aggregation whose value is the result; `undefined` where there are several, or another transform. */
+/** The single aggregation whose value is the result; `undefined` if there are several, or for another transform. */
 export function aggregation(config: JsonObject): string | undefined {
   if (config['transform'] !== 'aggregate') return undefined;
   const settings = config['config'] ?? {};
@@ -113,7 +113,7 @@ const GIVES: ReadonlyMap<unknown, readonly Shape[]> = new Map<unknown, readonly 
   ['offset', ['array']],
 ]);
 
-/** What each transform needs in `config`: one without it would hand its input on and call that a result. */
+/** The required `config` of each transform: without it the input would be returned as the result. */
 const NEEDS_BY_NAME: Readonly<Record<string, (settings: JsonObject) => readonly Issue[]>> = {
   map: ({ fields }) => {
     if (isObject(fields))
@@ -160,7 +160,7 @@ function noFields(fields: Json, transform: string): readonly Issue[] {
   return [{ pointer: '/config/fields', code: 'too_few', message }];
 }
 
-/** Of two sources under one name only the later would be left. */
+/** Two sources with one name: only the later would be left. */
 function sameTargets(fields: JsonObject): readonly Issue[] {
   const targets = Object.entries(fields).map(([source, target]) => ({
     name: typeof target === 'string' && isExpression(target) ? source : target,
@@ -183,7 +183,7 @@ function sameResults(operations: readonly Json[]): readonly Issue[] {
     name: isAggregation(item) ? aggregateName(item) : undefined,
     at: pointerTo('/config/operations', index),
   }));
-  return repeated(named, 'give one of them another name by as');
+  return repeated(named, 'rename one of them with as');
 }
 
 interface Aggregation {
@@ -197,7 +197,7 @@ export function aggregateName({ as, field, operation }: Aggregation): string {
   return as ?? (field === undefined ? operation : `${operation}_${field}`);
 }
 
-/** What is none is refused as such. */
+/** Other values are refused elsewhere. */
 function isAggregation(item: Json): item is JsonObject & Aggregation {
   const isText = (name: string) => isObject(item) && typeof item[name] === 'string';
   const isAbsent = (name: string) => isObject(item) && item[name] === undefined;
@@ -225,7 +225,7 @@ function forbiddenNames(names: readonly string[]): readonly Issue[] {
   });
 }
 
-/** The values that `sort` finds here are no fields but orders. */
+/** For `sort` the values are orders, not fields. */
 function unknownOrders(fields: JsonObject): readonly Issue[] {
   return Object.entries(fields)
     .filter(([, order]) => order !== 'asc' && order !== 'desc')
@@ -236,7 +236,7 @@ function unknownOrders(fields: JsonObject): readonly Issue[] {
     }));
 }
 
-/** A value that is not a name is refused as such. */
+/** Values that are not names are refused elsewhere. */
 function needsField(operation: unknown): operation is string {
   return typeof operation === 'string' && operation !== 'count';
 }

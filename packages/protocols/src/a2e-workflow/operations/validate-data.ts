@@ -18,7 +18,7 @@ export const ValidateDataConfig = {
 export type ValidateDataConfig = Static<typeof ValidateDataConfig>;
 
 export const ValidateData: OperationDescription = {
-  summary: 'Judges a value and stores {valid, value, error?}; an invalid one is no failure.',
+  summary: 'Validates a value and stores {valid, value, error?}; an invalid value is not an error.',
   category: 'data',
   schema: ValidateDataConfig,
   members: [

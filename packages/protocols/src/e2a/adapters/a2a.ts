@@ -129,7 +129,7 @@ function blockOf(part: JsonObject): JsonObject[] {
   return part['data'] === undefined ? [] : [{ type: 'text', text: JSON.stringify(part['data']) }];
 }
 
-/** Pictures and sound have a block of their own; other bytes are an embedded resource. */
+/** Pictures and sound have their own block; other bytes are an embedded resource. */
 function bytesBlock(data: string, mime: string, name: string | null): JsonObject {
   const kind = mime.slice(0, mime.indexOf('/'));
   if (kind === 'image' || kind === 'audio') return { type: kind, data, mime_type: mime };

@@ -24,7 +24,7 @@ export function acpMessagesFor(response: E2AResponse, request: E2AEnvelope): Jso
   return answer === undefined ? updates : [...updates, answer];
 }
 
-/** What `session/update` says of a frame. */
+/** The `session/update` of a frame. */
 function updatesOf(response: E2AResponse, request: E2AEnvelope): JsonObject[] {
   const body = response.body;
   switch (response.response_kind) {

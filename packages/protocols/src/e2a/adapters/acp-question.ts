@@ -53,7 +53,7 @@ function formOf({ schema, options = [] }: Question): JsonObject {
   return { type: 'object', properties: { [CHOICE]: { type: 'string', oneOf } }, required: [CHOICE] };
 }
 
-/** What a request of an ACP agent asks of a person; `undefined` where it asks something else, such as a file. */
+/** The question in a request of an ACP agent; `undefined` for other requests, such as for a file. */
 export function questionFromAcpRequest(method: string, given: JsonObject): NewQuestion | undefined {
   const params = respellAcp(given, 'snake_case');
   if (method === 'session/request_permission') return permissionOf(params);
@@ -117,7 +117,7 @@ export function rejectingOption({ options = [] }: Pick<Question, 'options'>): Qu
   return options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always');
 }
 
-/** What an ACP client has answered: the result of a request, or the whole JSON-RPC response. An error declines. */
+/** The answer of an ACP client: the result of a request, or the whole JSON-RPC response. An error declines. */
 export function answerFromAcpResponse(response: Json): GivenAnswer {
   if (!isObject(response) || response['error'] !== undefined) return { action: 'decline' };
   const { outcome, action, content } = isObject(response['result']) ? response['result'] : response;

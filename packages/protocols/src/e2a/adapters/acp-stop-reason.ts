@@ -1,6 +1,6 @@
 import type { Json } from '../../json.ts';
 
-/** ACP's reason for the end of a prompt. Any other word stands for a usual end. */
+/** ACP's reason for the end of a prompt. Any other word means a normal end. */
 export function acpStopReason(given: Json | undefined): (typeof STOP_REASONS)[number] {
   return STOP_REASONS.find((known) => known === given) ?? 'end_turn';
 }

@@ -1,11 +1,11 @@
 import { isObject, type Json, type JsonObject } from '../../json.ts';
 
-/** What a tool's delta says, in ACP's words. A delta has no fixed shape: the names in use are tried in turn. */
+/** A tool's delta in ACP's form. A delta has no fixed shape: the names in use are tried in turn. */
 export interface AcpToolCall {
   readonly toolCallId: string;
   readonly title: string;
   readonly kind: string;
-  /** `undefined` where the delta says neither a status nor a result. */
+  /** `undefined` if the delta has neither a status nor a result. */
   readonly status: AcpToolStatus | undefined;
   readonly rawInput?: Json;
   readonly rawOutput?: Json;
@@ -33,7 +33,7 @@ export function acpToolCallOf(delta: Json | undefined, fallbackId: string): AcpT
   };
 }
 
-/** Any word for how a tool call stands, as one of ACP's four; an unknown one means that it runs. */
+/** The state of a tool call as one of ACP's four; an unknown word means that it runs. */
 export function acpToolStatus(word: Json | undefined): AcpToolStatus {
   const folded = typeof word === 'string' ? word.toLowerCase() : '';
   return STATUSES.find(([, words]) => words.includes(folded))?.[0] ?? 'in_progress';

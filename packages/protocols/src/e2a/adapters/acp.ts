@@ -65,7 +65,7 @@ export function envelopeToAcpJsonrpcCall(envelope: E2AEnvelope, options: AcpOpti
 }
 
 /**
- * The params of a call: of `session/prompt`, with `prompt`, `session_id` and `_meta` filled in as E2A §7 says; of any
+ * The params of a call: of `session/prompt`, with `prompt`, `session_id` and `_meta` filled in by E2A §7; of any
  * other method, a copy. All five steps run also where `prompt` is there already, and nothing of the envelope changes.
  */
 export function mergeParamsToAcpPrompt(
@@ -118,7 +118,7 @@ export function e2aResponseToAcpJsonrpcResponse(
   }
 }
 
-/** The body of `e2a.error` as a JSON-RPC error: a code that is no integer travels in `data`. */
+/** The body of `e2a.error` as a JSON-RPC error: a code that is not an integer is sent in `data`. */
 export function jsonrpcErrorOf(body: JsonObject): JsonObject {
   const { code, message, details, external } = body;
   const isCode = Number.isInteger(code);
@@ -141,7 +141,7 @@ function isReadyResponse(ready: Json | undefined): ready is JsonObject {
 
 function noMethod({ method }: E2AEnvelope): Issue {
   if (method === 'ext') {
-    const message = 'ext_method is required where method is ext but missing';
+    const message = 'ext_method is required if method is ext, but missing';
     return { pointer: '/ext_method', code: 'required', message };
   }
   return { pointer: '/method', code: 'required', message: 'method is required in a JSON-RPC call; got null' };
@@ -152,7 +152,7 @@ function methodWarnings({ method: given }: E2AEnvelope, method: string): Issue[]
     return [{ pointer: '/method', code: 'mapped', message: `${given} was written as ACP's ${method}` }];
   }
   if (isAcpMethod(method) || given === 'ext') return [];
-  const message = `${method} is no method of ACP; a pure ACP peer will not know it`;
+  const message = `${method} is not an ACP method; other ACP peers may not support it`;
   return [{ pointer: '/method', code: 'not_acp', message }];
 }
 

@@ -103,7 +103,7 @@ test.each([[{ toString: 1 }], [[{ valueOf: 1 }]]])('a tool call of the id %j has
 });
 
 describe('an A2A client', () => {
-  test('learns the end of its task from every final frame that is not an event of its own', () => {
+  test('learns the end of its task from every final frame that is not its own event', () => {
     fc.assert(
       fc.property(anyResponse, anyEnvelope, (response, request) => {
         const isOwn = response.response_kind.startsWith('a2a.') || response.response_kind === 'e2a.chunk';

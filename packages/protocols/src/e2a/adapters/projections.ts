@@ -5,7 +5,7 @@ import { a2aStreamPayloadFor } from './a2a-projection.ts';
 import { acpMessagesFor } from './acp-projection.ts';
 
 /**
- * The frame as the request's own protocol would tell it, ready for the wire, beside what is there already (E2A §12.1).
+ * The frame in the request's own protocol, ready for the wire, added to existing projections (E2A §12.1).
  * `acp` is a JSON-RPC notification or response, `a2a` a StreamResponse. Auxiliary: the body stays the truth.
  */
 export function projectionsFor(response: E2AResponse, request: E2AEnvelope): JsonObject {
@@ -14,7 +14,7 @@ export function projectionsFor(response: E2AResponse, request: E2AEnvelope): Jso
   if (source !== 'acp' && source !== 'a2a') return present;
   // An endpoint that is connected converts frames as it sends them, and with more knowledge of its client.
   if (request.provenance.details['endpoint'] !== undefined) return present;
-  // What the agent itself has put there is more exact than what we can derive.
+  // The agent's own projection is more precise than a derived one.
   if (Object.hasOwn(present, source)) return present;
   const projection =
     source === 'acp' ? acpMessagesFor(response, request).at(-1) : a2aStreamPayloadFor(response, request);

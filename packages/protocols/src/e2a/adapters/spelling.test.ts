@@ -10,7 +10,7 @@ describe('two spellings', () => {
     expect(respellAcp(camel, 'snake_case')).toEqual(snake);
   });
 
-  test('what belongs to a tool or an extension keeps its own keys', () => {
+  test('members of a tool or an extension keep their keys', () => {
     const value = { raw_input: { session_id: 1 }, _meta: { session_id: 2 }, rawOutput: { session_id: 3 } };
     expect(respellAcp(value, 'camelCase')).toEqual({
       rawInput: { session_id: 1 },
