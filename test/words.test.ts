@@ -34,7 +34,8 @@ const WORDINGS: readonly { readonly pattern: RegExp; readonly better: string }[]
   { pattern: /\bquick yes\b/i, better: 'fast path' },
   { pattern: /\bworth (?:a|more) words?\b/i, better: 'name the limit instead' },
   {
-    pattern: /(?<!there )\b(?:is|are|was) no (?:object|text|id|type|JSON|error|part|reason|message|name|number|path)\b/i,
+    pattern:
+      /(?<!there )\b(?:is|are|was) no (?:object|text|id|type|JSON|error|part|reason|message|name|number|path)\b/i,
     better: 'is not a …',
   },
 ];

@@ -32,7 +32,8 @@ export class SchemaTables {
       if (member.type === `\`"${title}"\``) continue;
       const elsewhere = isSameElsewhere ? this.#elsewhere.get(spelt(member)) : undefined;
       if (elsewhere !== undefined) {
-        if (!rows.some(({ name }) => name === elsewhere)) rows.push({ name: elsewhere, type: '', note: 'the same members' });
+        if (!rows.some(({ name }) => name === elsewhere))
+          rows.push({ name: elsewhere, type: '', note: 'the same members' });
         continue;
       }
       const within = members.slice(at + 1).filter(({ name }) => isWithin(name, member.name));

@@ -231,7 +231,11 @@ export function nothingAnswers(url: string): Trouble {
   return {
     code: 'unreachable',
     message: `cannot connect to ${url}`,
-    fixes: [`start it with: ${PROGRAM} serve`, `or try the demo: ${PROGRAM} dev`, 'or specify another server with --url'],
+    fixes: [
+      `start it with: ${PROGRAM} serve`,
+      `or try the demo: ${PROGRAM} dev`,
+      'or specify another server with --url',
+    ],
   };
 }
 
@@ -270,7 +274,11 @@ const FAULTS: readonly (readonly [pattern: RegExp, why: string | undefined, fix:
   [/WRONG_VERSION|EPROTO|ERR_SSL/, 'it does not speak TLS', 'for a server without TLS, write http:// in the url'],
   [/bad port/, 'HTTP clients refuse to use this port', 'choose another port for the server'],
   [/ENOTFOUND|EAI_AGAIN/, 'its host name cannot be resolved', 'check the host name in --url or DRAGOMAN_URL'],
-  [/HPE_|other side closed|ECONNRESET/, 'it closed the connection unexpectedly', 'for a server with TLS, write https:// in the url'],
+  [
+    /HPE_|other side closed|ECONNRESET/,
+    'it closed the connection unexpectedly',
+    'for a server with TLS, write https:// in the url',
+  ],
   [
     /ETIMEDOUT|CONNECT_TIMEOUT/,
     'it did not answer in time',

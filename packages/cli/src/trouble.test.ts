@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
-import { type Trouble, printTrouble } from './trouble.ts';
+import { printTrouble, type Trouble } from './trouble.ts';
 
 function printed(trouble: Trouble, { json = false } = {}): string {
   const surroundings = new FakeSurroundings();

@@ -165,7 +165,9 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const reloading = new Reloading(given.config, parts.reloadables, clock);
     return new Server({ engine, wire, mcp, messages, http, console, parts, reloading });
   } catch (error) {
-    await parts.stop(0).catch((fault) => log.warn({ error: String(fault) }, 'a part of the server did not stop cleanly'));
+    await parts
+      .stop(0)
+      .catch((fault) => log.warn({ error: String(fault) }, 'a part of the server did not stop cleanly'));
     throw error;
   }
 }

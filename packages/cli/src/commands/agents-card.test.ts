@@ -94,7 +94,10 @@ test('a changed card is accepted by its agent, and only once', async () => {
   expect((await run(['agents', 'accept', 'changing'])).out).toBe('accepted the card of changing\n');
   expect((await client.admin.agents.heldCards()).held).toEqual([]);
   const again = await run(['agents', 'accept', 'changing']);
-  expect([again.code, again.notes]).toEqual([1, expect.stringContaining('no changed card of "changing" waits for approval')]);
+  expect([again.code, again.notes]).toEqual([
+    1,
+    expect.stringContaining('no changed card of "changing" waits for approval'),
+  ]);
 });
 
 function card(): string {

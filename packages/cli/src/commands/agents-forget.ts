@@ -31,7 +31,9 @@ export function forgetCommand(context: Context): Command {
     const answer = await talking(connection, 'admin', () => agents.forget(agentId));
     terminal.out(json ? `${JSON.stringify(answer)}\n` : `forgot ${counted(answer)} of ${agentId}\n`);
     if (answer.under_way === 0) return 0;
-    terminal.note(`${answer.under_way} are still running and were not deleted\n  → run it again when they have ended\n`);
+    terminal.note(
+      `${answer.under_way} are still running and were not deleted\n  → run it again when they have ended\n`,
+    );
     return 1;
   });
 }
@@ -39,6 +41,7 @@ export function forgetCommand(context: Context): Command {
 function counted({ forgotten }: Forgotten): string {
   const counts = Object.entries(forgotten).filter(([, count]) => count !== 0);
   return (
-    counts.map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`).join(', ') || 'nothing: there were no records'
+    counts.map(([name, count]) => `${count} ${name.replaceAll('_', ' ')}`).join(', ') ||
+    'nothing: there were no records'
   );
 }

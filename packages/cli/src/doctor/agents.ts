@@ -50,7 +50,11 @@ function checkAnonymousAgents(
     const close = nearest(name, ids);
     const fix =
       close === undefined ? `add it under agents, or: ${PROGRAM} agents add ${name}` : `did you mean ${close}?`;
-    return broken('anonymous', `mailbox.anonymous names ${JSON.stringify(name)}, which is not defined under agents`, fix);
+    return broken(
+      'anonymous',
+      `mailbox.anonymous names ${JSON.stringify(name)}, which is not defined under agents`,
+      fix,
+    );
   });
 }
 
@@ -59,7 +63,9 @@ function checkDefaultAgent(name: string | undefined, ids: readonly string[]): Do
   if (name === undefined || ids.includes(name)) return [];
   const close = nearest(name, ids);
   const fix = close === undefined ? `add it under agents, or: ${PROGRAM} agents add ${name}` : `did you mean ${close}?`;
-  return [broken('default_agent', `default_agent names ${JSON.stringify(name)}, which is not defined under agents`, fix)];
+  return [
+    broken('default_agent', `default_agent names ${JSON.stringify(name)}, which is not defined under agents`, fix),
+  ];
 }
 
 /** Whether the agents that answer tools are among those there are. */

@@ -56,7 +56,9 @@ describe('listen', () => {
     const huge = { 'content-length': String(65 * 1024 * 1024) };
     expect(await post(port, { ...head, ...huge })).toBe(413);
     expect(await post(port, { ...head, ...huge, 'webhook-timestamp': '1' })).toBe(401);
-    expect(surroundings.notes).toContain('refused with 401: its timestamp is more than 300 seconds from the current time');
+    expect(surroundings.notes).toContain(
+      'refused with 401: its timestamp is more than 300 seconds from the current time',
+    );
     surroundings.interrupt();
     expect(await ended).toBe(0);
   });

@@ -62,7 +62,10 @@ async function openCallbacks(dev: DevKeys, data: string, { now }: Context): Prom
       fail({
         code: 'port_taken',
         message: `the tour cannot receive callbacks: ${error.message}`,
-        fixes: [`stop the program that listens there, such as ${PROGRAM} listen`, `or start the server again: ${PROGRAM} dev`],
+        fixes: [
+          `stop the program that listens there, such as ${PROGRAM} listen`,
+          `or start the server again: ${PROGRAM} dev`,
+        ],
       }),
     );
 }

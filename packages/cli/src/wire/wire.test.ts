@@ -188,7 +188,10 @@ test('tools are listed and called, from a configuration and on a server', async 
   const usage = await dragoman(['tools', 'call', 'shout', '--args', 'nonsense', '--url', url], options);
   expect(usage.code).toBe(2);
   const held = await dragoman(['tools', 'accept', 'files__read', '--url', url], { folder, environment });
-  expect(held).toMatchObject({ code: 1, stderr: expect.stringContaining('no changed tool named files__read waits for approval') });
+  expect(held).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no changed tool named files__read waits for approval'),
+  });
 });
 
 test('a cut result is printed with a note', async () => {

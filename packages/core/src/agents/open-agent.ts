@@ -74,7 +74,10 @@ const DRIVERS = {
       return new E2aWsAgent({ ...context, id, url, headers, gate: context.gate.allowing([hostPortOf(url)]) });
     }
     // Without a URL the agent dials in.
-    return context.hub?.agent(id) ?? fail(id, 'the e2a-ws driver requires url here, because agents cannot connect to this process');
+    return (
+      context.hub?.agent(id) ??
+      fail(id, 'the e2a-ws driver requires url here, because agents cannot connect to this process')
+    );
   },
   // A command without a slash is searched in PATH. A relative command, and relative arguments, start at the server's
   // working directory, which is also that of the program.

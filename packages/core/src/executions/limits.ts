@@ -42,7 +42,11 @@ export const WorkflowsShape = {
       default: 16_777_216,
       description: 'Maximum bytes that one agent may store with StoreData.',
     },
-    store_keys: { ...positive, default: 1000, description: 'Maximum number of keys that one agent may store with StoreData.' },
+    store_keys: {
+      ...positive,
+      default: 1000,
+      description: 'Maximum number of keys that one agent may store with StoreData.',
+    },
     cache_seconds: {
       ...seconds,
       default: 300,

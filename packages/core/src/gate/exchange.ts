@@ -56,7 +56,8 @@ export class OutboundExchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status >= 200) this.#giveHead({ status, headers });
-    else if (++this.#informed > this.#announcements) this.fail(new Refused(excessive('it sent too many interim responses')));
+    else if (++this.#informed > this.#announcements)
+      this.fail(new Refused(excessive('it sent too many interim responses')));
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {

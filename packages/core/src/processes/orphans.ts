@@ -39,7 +39,10 @@ export function endOrphans({ folder, log }: { folder: string; log: Log }): void 
     const record = readRecord(path);
     if (record !== undefined && isRunning(record.owner, record.boot)) continue;
     if (record !== undefined && isOrphan(record)) {
-      log.warn({ agent: record.agent, pid: record.child.pid }, 'stopping processes that an earlier server left running');
+      log.warn(
+        { agent: record.agent, pid: record.child.pid },
+        'stopping processes that an earlier server left running',
+      );
       killGroup(record.child.pid);
     }
     rmSync(path, { force: true });

@@ -22,7 +22,9 @@ describe('an untrusted pattern', () => {
   });
 
   test('is refused with too many classes of Unicode', () => {
-    expect(() => linearPattern(`(?i)[^${'\\pL'.repeat(330)}]`)).toThrow('it has 330 Unicode classes; at most 40 are allowed');
+    expect(() => linearPattern(`(?i)[^${'\\pL'.repeat(330)}]`)).toThrow(
+      'it has 330 Unicode classes; at most 40 are allowed',
+    );
   });
 
   test.each([

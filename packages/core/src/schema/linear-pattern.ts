@@ -6,7 +6,8 @@ import type { RE2JS } from 're2js';
  * expands repetitions before it begins, `(…){1000}` a thousand times, so patterns that would be too large are refused.
  */
 export function linearPattern(pattern: string): RE2JS {
-  if (pattern.length > MOST_PARTS) throw new Error(`it has ${pattern.length} characters; at most ${MOST_PARTS} are allowed`);
+  if (pattern.length > MOST_PARTS)
+    throw new Error(`it has ${pattern.length} characters; at most ${MOST_PARTS} are allowed`);
   const parts = writtenOut(pattern);
   if (parts > MOST_PARTS)
     throw new Error(`with its repetitions expanded it has ${parts} parts; at most ${MOST_PARTS} are allowed`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asWritten, WordIndex, queryWords } from './word-index.ts';
+import { asWritten, queryWords, WordIndex } from './word-index.ts';
 import { wordsOf } from './words.ts';
 
 const ALL = new Set(['orders', 'users', 'weather']);

@@ -115,5 +115,6 @@ const DELIVERED: ReadonlySet<string> = new Set(['chat.send', 'session/prompt']);
 const OF_A_SESSION: ReadonlySet<string> = new Set(['session.create', 'session/new', 'session.delete', 'history.get']);
 
 // The WebSocket endpoint answers it before it gets here.
-const RESUMED_BY_PATH = 'chat.resume works over the WebSocket only; over HTTP, read /e2a/requests/{request_id}/responses.';
+const RESUMED_BY_PATH =
+  'chat.resume works over the WebSocket only; over HTTP, read /e2a/requests/{request_id}/responses.';
 const RESUME = 'GET /e2a/requests/{request_id}/responses?after=N';

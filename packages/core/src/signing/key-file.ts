@@ -31,7 +31,9 @@ export function signingKeyIn(
   if (key === undefined) throw new Error(`${place} is not a private key in PEM form, of ${kinds}. ${WAY_OUT}`);
   const { asymmetricKeyType: kind } = key;
   if (!isEd25519 || kind === 'ed25519') return key;
-  throw new Error(`${place} must be an Ed25519 key, the only kind that signs ${signs}; it is of kind ${kind}. ${WAY_OUT}`);
+  throw new Error(
+    `${place} must be an Ed25519 key, the only kind that signs ${signs}; it is of kind ${kind}. ${WAY_OUT}`,
+  );
 }
 
 export function newKey(): KeyObject {

@@ -193,10 +193,13 @@ function putParts(
 
 function badIndex(path: Path, part: string | number, length: number) {
   const highest = Math.min(length, HIGHEST_INDEX);
-  return dataError(`${formatPath(path)} cannot be written: ${JSON.stringify(part)} is not an index from 0 to ${highest}`, {
-    details: { length },
-    suggestions: [length === 0 ? 'write index 0 first' : `write /${highest} to append`],
-  });
+  return dataError(
+    `${formatPath(path)} cannot be written: ${JSON.stringify(part)} is not an index from 0 to ${highest}`,
+    {
+      details: { length },
+      suggestions: [length === 0 ? 'write index 0 first' : `write /${highest} to append`],
+    },
+  );
 }
 
 /** Objects of the model have no prototype that a name could reach. */

@@ -56,7 +56,9 @@ function lossesOf(envelope: E2AEnvelope, target: string): Issue[] {
   for (const field of ['request_id', 'message_id'] as const) {
     const id = envelope[field];
     if (id === null || id === messageId) continue;
-    losses.push(lost(`/${field}`, `a request has one id, a version 4 UUID; ${show(id)} is converted to ${show(messageId)}`));
+    losses.push(
+      lost(`/${field}`, `a request has one id, a version 4 UUID; ${show(id)} is converted to ${show(messageId)}`),
+    );
   }
   if (envelope.identity_origin === 'system' || envelope.identity_origin === 'service') {
     losses.push(lost('/identity_origin', 'a sender is always an agent'));

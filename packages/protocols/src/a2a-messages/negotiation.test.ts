@@ -59,7 +59,10 @@ describe('no common version', () => {
   test('is a version_mismatch that names the versions of each side', () => {
     expect(negotiate(card({}), card({ supported_protocols: ['A2A/3.0'] }))).toMatchObject({
       ok: false,
-      failure: { code: 'version_mismatch', message: 'No common protocol: this side supports A2A/1.0, the other side A2A/3.0.' },
+      failure: {
+        code: 'version_mismatch',
+        message: 'No common protocol: this side supports A2A/1.0, the other side A2A/3.0.',
+      },
     });
     expect(negotiate(card({}), card({ schema_versions: ['2.0.0'] }))).toMatchObject({
       ok: false,

@@ -23,7 +23,11 @@ const schemas: SchemaSet = {
     RequestMessage: special('request', 'Asks another agent for an action or an answer.', RequestPart),
     ResponseMessage: special('response', 'Answers a request, with data or with an error.', ResponsePart),
     HandshakeMessage: special('handshake', 'Opens a connection and introduces the sender.', HandshakePart),
-    HandshakeAckMessage: special('handshake-ack', 'Answers a handshake with the card of its receiver.', HandshakeAckPart),
+    HandshakeAckMessage: special(
+      'handshake-ack',
+      'Answers a handshake with the card of its receiver.',
+      HandshakeAckPart,
+    ),
     ErrorMessage: special('error', 'Reports that a message could not be processed, and why.', ErrorPart),
     DiscoverAgentsMessage: special('discover-agents', 'Asks the registry for agents.', DiscoverAgentsPart),
     AgentAnnouncementMessage: special('agent-announcement', "The registry's answer to a query.", AgentAnnouncementPart),

@@ -34,7 +34,8 @@ export function signedContent(message: A2AMessage): Outcome<SignedContent> {
     return reject({
       pointer: '',
       code: 'not_canonical',
-      message: 'the message must have a canonical form (RFC 8785); it contains a lone surrogate or is nested too deeply',
+      message:
+        'the message must have a canonical form (RFC 8785); it contains a lone surrogate or is nested too deeply',
     });
   }
 }

@@ -124,7 +124,8 @@ export const GivenAnswer = {
     text: {
       ...text,
       maxLength: 65_536,
-      description: 'Instead of the other fields: the id, name or number of an option, a JSON object, accept or decline.',
+      description:
+        'Instead of the other fields: the id, name or number of an option, a JSON object, accept or decline.',
     },
   },
   additionalProperties: false,

@@ -15,7 +15,8 @@ export const McpShape = {
       type: 'integer',
       minimum: 1,
       default: 40,
-      description: 'Maximum number of tools that tools/list shows. Where there are more, search_tools finds the others.',
+      description:
+        'Maximum number of tools that tools/list shows. Where there are more, search_tools finds the others.',
     },
   },
   additionalProperties: false,

@@ -90,7 +90,12 @@ async function nodeMetrics({ cluster }: Store): Promise<Metric[]> {
   return [
     single('gauge', 'dragoman_node_id', 'The number of this node; it changes with each start.', cluster.node),
     single('gauge', 'dragoman_nodes_live', 'Nodes that share the database and are alive.', live),
-    single('gauge', 'dragoman_node_clock_skew_ms', 'Milliseconds by which the clock of this node is ahead of that of the database.', self?.skewMs ?? 0),
+    single(
+      'gauge',
+      'dragoman_node_clock_skew_ms',
+      'Milliseconds by which the clock of this node is ahead of that of the database.',
+      self?.skewMs ?? 0,
+    ),
     { name: 'dragoman_node_holds', help: 'The work this node is responsible for.', type: 'gauge', samples: held },
   ];
 }

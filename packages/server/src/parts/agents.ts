@@ -136,4 +136,5 @@ function unopenable(error: unknown): Failure {
   return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
 }
 
-const UNOPENED = 'an agent of the administration cannot be opened: fix it and start again, or replace or remove it through the administration';
+const UNOPENED =
+  'an agent of the administration cannot be opened: fix it and start again, or replace or remove it through the administration';

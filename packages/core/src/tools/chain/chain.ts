@@ -44,7 +44,10 @@ export function nodesById(nodes: readonly ChainNode[], entry: string): ReadonlyM
     }
     for (const [field, target] of targetsOf(node)) {
       if (target === '' || byId.has(target)) continue;
-      throw new ChainFault('chain_error', `${field} of ${show(node.node_id)} names ${show(target)}, which is not a node`);
+      throw new ChainFault(
+        'chain_error',
+        `${field} of ${show(node.node_id)} names ${show(target)}, which is not a node`,
+      );
     }
     if (node.kind !== 'map') continue;
     const mapped = byId.get(node.map_node);

@@ -88,11 +88,7 @@ test('one answer may be several messages, and other content is skipped', async (
 
 test.each<[string, () => InboundAnswer, string]>([
   ['no JSON', () => answer(200, 'application/json', '{"jsonrpc"'), '1: its answer cannot be read: '],
-  [
-    'a page for people',
-    () => answer(200, 'text/html', '<p>'),
-    '1: its answer cannot be read: it is text/html',
-  ],
+  ['a page for people', () => answer(200, 'text/html', '<p>'), '1: its answer cannot be read: it is text/html'],
   [
     'an event without an id',
     () => events('data: {"jsonrpc":"2.0","id":1,"result":NaN}\n\n'),

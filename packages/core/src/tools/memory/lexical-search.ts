@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { WordIndex, queryWords } from '../../search/word-index.ts';
+import { queryWords, WordIndex } from '../../search/word-index.ts';
 import type { Search } from './search.ts';
 
 /** Search by words and their relatives, as the knowledge search counts them. */

@@ -173,7 +173,7 @@ test('a connection receives no change of a server that it has turned off', async
     allowsResource: () => true,
     info: () => ({}),
     subscribe: async (_uri: string, _listener: object, emit: (params: JsonObject) => void) => {
-      change = tell;
+      change = emit;
     },
   };
   const shop = { ready: Promise.resolve(), servers: () => [server], server: () => server } as unknown as McpServers;

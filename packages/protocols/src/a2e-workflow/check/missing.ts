@@ -35,7 +35,8 @@ export function missingRead(subject: Subject, operation: Examined, read: Read, s
     const message = `${what}, which no operation stores; an earlier execution must have stored it`;
     return [about(operation, pointer, { code: 'maybe_stored', message })];
   }
-  const message = writers.length > 0 ? `${what}, which only this operation writes` : `${what}, which no operation writes`;
+  const message =
+    writers.length > 0 ? `${what}, which only this operation writes` : `${what}, which no operation writes`;
   const suggestion = probablyMeant(subject, path, state);
   return [
     about(operation, pointer, { code: 'path_not_produced', message, ...(suggestion !== undefined && { suggestion }) }),
@@ -70,6 +71,7 @@ function probablyMeant({ operations, context }: Subject, path: Path, state: Data
   const some = [...readable].slice(0, 4).map(([place, by]) => `${place} (${by})`);
   if (some.length > 0) return `available here: ${some.join(', ')}`;
   // No outputPath leads there.
-  if (path.root === 'store') return `add a StoreData with the key ${show(formatPath(path).slice(start.length))} before it`;
+  if (path.root === 'store')
+    return `add a StoreData with the key ${show(formatPath(path).slice(start.length))} before it`;
   return `add an operation before it that writes ${canonicalPath(path)}`;
 }
