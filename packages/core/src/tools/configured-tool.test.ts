@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@dragoman/protocols';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type GivenTool, toolEntry } from '../../test-support/configured.ts';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
@@ -22,7 +23,6 @@ import { FixedTools } from './fixed-tools.ts';
 import { openTools } from './open-tools.ts';
 import { Skills } from './skills.ts';
 import { ToolRegistry } from './tool-registry.ts';
-import type { ConfiguredTool } from './tools-config.ts';
 
 const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 const clock = new TestClock();
@@ -54,12 +54,12 @@ const backends: ToolBackends = {
 };
 
 async function call(
-  entry: ConfiguredTool,
+  entry: GivenTool,
   args: JsonObject,
   more: { onEvent?: (event: object) => void; principal?: Principal; ending?: Ending } = {},
 ) {
   const registry = new ToolRegistry({ clock });
-  registry.add(new FixedTools([configuredTool(entry, backends)]));
+  registry.add(new FixedTools([configuredTool(toolEntry(entry), backends)]));
   return registry.call({ name: entry.name, args, principal: ADA, ending: new Ending(), ...more });
 }
 
@@ -130,7 +130,7 @@ describe('a tool that an endpoint answers', () => {
 
   test('a secret is only named; the gate receives the caller', async () => {
     const headers = { authorization: { credential: 'crm' } };
-    await call({ name: 'x', http: { url: `${url}/text`, headers } as ConfiguredTool['http'] & object }, {});
+    await call({ name: 'x', http: { url: `${url}/text`, headers } as GivenTool['http'] & object }, {});
     expect(sent.at(-1)?.headers?.['authorization']).toEqual(new CredentialUse('crm'));
     expect(sent.at(-1)?.caller).toBe('ada');
   });
@@ -140,13 +140,13 @@ describe('a tool that an endpoint answers', () => {
       name: 'x',
       input: { type: 'object', required: ['id'] },
       http: { url },
-    } as unknown as ConfiguredTool;
+    } as unknown as GivenTool;
     await expect(call(entry, {})).rejects.toMatchObject({ failure: { code: 'invalid_message' } });
   });
 });
 
 describe('a tool that an agent answers', () => {
-  const greet: ConfiguredTool = { name: 'greet', agent: 'greeter' };
+  const greet: GivenTool = { name: 'greet', agent: 'greeter' };
 
   test('returns the final result of the agent, and its earlier frames as events', async () => {
     const events: object[] = [];
@@ -189,10 +189,10 @@ describe('a tool that an agent answers', () => {
 
 test('a tool that cannot be answered here is refused immediately', () => {
   const alone = { engine, ids };
-  expect(() => configuredTool({ name: 'flow', workflow: '/w.jsonl' }, alone)).toThrow(
+  expect(() => configuredTool(toolEntry({ name: 'flow', workflow: '/w.jsonl' }), alone)).toThrow(
     'nothing here that runs workflows',
   );
-  expect(() => configuredTool({ name: 'web', http: { url: 'http://x' } }, alone)).toThrow(
+  expect(() => configuredTool(toolEntry({ name: 'web', http: { url: 'http://x' } }), alone)).toThrow(
     'outbound requests are not available',
   );
 });
@@ -201,13 +201,13 @@ test.each(['nonsense', 'ftp://example.com/x', '/users/{id}', '{base}/users'])(
   'a URL that leads nowhere, whatever is put into it, is refused when the tool is opened: %s',
   (url) => {
     const words = `tool it: url must be an http or https URL; got ${JSON.stringify(url)}`;
-    expect(() => configuredTool({ name: 'it', http: { url } }, backends)).toThrow(words);
+    expect(() => configuredTool(toolEntry({ name: 'it', http: { url } }), backends)).toThrow(words);
   },
 );
 
 test('arguments may be in any part of the URL', () => {
   for (const url of ['https://{shop}.example.com/', 'http://127.0.0.1:{port}/{id}?q={q}#{part}']) {
-    expect(configuredTool({ name: 'it', http: { url } }, backends).answeredBy).toBe('http');
+    expect(configuredTool(toolEntry({ name: 'it', http: { url } }), backends).answeredBy).toBe('http');
   }
 });
 
@@ -219,11 +219,13 @@ test.each(['.', '..', '%2e%2E', '.%2e'])('an argument in a URL cannot lead out o
 });
 
 test('a tool has one thing that answers it', () => {
-  expect(() => configuredTool({ name: 'x' }, backends)).toThrow(
+  expect(() => configuredTool(toolEntry({ name: 'x' }), backends)).toThrow(
     'tool x: it needs one of http, agent, workflow; got none',
   );
-  expect(() => configuredTool({ name: 'x', agent: 'a', workflow: 'b' }, backends)).toThrow('got agent and workflow');
-  expect(() => configuredTool({ name: 'x', agent: 'a', input: { type: 'objct' } }, backends)).toThrow(
+  expect(() => configuredTool(toolEntry({ name: 'x', agent: 'a', workflow: 'b' }), backends)).toThrow(
+    'got agent and workflow',
+  );
+  expect(() => configuredTool(toolEntry({ name: 'x', agent: 'a', input: { type: 'objct' } }), backends)).toThrow(
     'tool x: input /type must be string, number',
   );
 });
@@ -232,10 +234,7 @@ test('two tools of one name, and a file without any, are reported at once', asyn
   const file = fileURLToPath(new URL('./fixtures/no-tools.mjs', import.meta.url));
   await expect(openTools([file], backends)).rejects.toThrow('it exports no tool');
   const tools = await openTools(
-    [
-      { name: 'a', agent: 'greeter' },
-      { name: 'a', agent: 'greeter' },
-    ],
+    [toolEntry({ name: 'a', agent: 'greeter' }), toolEntry({ name: 'a', agent: 'greeter' })],
     backends,
   );
   expect(() => new FixedTools(tools)).toThrow('two tools named a');
@@ -285,10 +284,7 @@ test('an agent uses the tools its caller may use', async () => {
   registry.add(
     new FixedTools(
       await openTools(
-        [
-          { name: 'greet', agent: 'greeter' },
-          { name: 'other', agent: 'greeter' },
-        ],
+        [toolEntry({ name: 'greet', agent: 'greeter' }), toolEntry({ name: 'other', agent: 'greeter' })],
         backends,
       ),
     ),

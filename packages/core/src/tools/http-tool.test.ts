@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { toolEntry } from '../../test-support/configured.ts';
 import { ALL_PERMISSIONS } from '../call/principal.ts';
 import { GateBench } from '../gate/gate.contract.ts';
 import type { OutboundRequest } from '../gate/gate.ts';
@@ -17,7 +18,7 @@ function answered(status: number, type: string, bytes: Uint8Array, reader = new 
     }),
   };
   const backends = { gate, reader } as unknown as ToolBackends;
-  const tool = configuredTool({ name: 'get', http: { url: 'https://a.example/' } }, backends);
+  const tool = configuredTool(toolEntry({ name: 'get', http: { url: 'https://a.example/' } }), backends);
   return tool.run({}, new RunningTool({ id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS }));
 }
 
@@ -92,7 +93,7 @@ test('the endpoint has half a minute and five mebibytes, and is let go when the 
     return new Promise(() => {});
   };
   const backends = { gate: { request } } as unknown as ToolBackends;
-  const tool = configuredTool({ name: 'get', http: { url: 'https://a.example/' } }, backends);
+  const tool = configuredTool(toolEntry({ name: 'get', http: { url: 'https://a.example/' } }), backends);
   const running = new RunningTool({ id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS });
   void tool.run({}, running);
   expect(sent).toMatchObject([{ timeoutMs: 30_000, maxBytes: 5 * 1024 * 1024, signal: { aborted: false } }]);
@@ -104,7 +105,7 @@ test('an answer in a coding we do not know is an error, and not its bytes', asyn
   await using bench = new GateBench();
   const port = await bench.serve((_, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end('raw'));
   const backends = { gate: bench.open() } as unknown as ToolBackends;
-  const tool = configuredTool({ name: 'get', http: { url: `http://127.0.0.1:${port}/` } }, backends);
+  const tool = configuredTool(toolEntry({ name: 'get', http: { url: `http://127.0.0.1:${port}/` } }), backends);
   const running = tool.run({}, new RunningTool({ id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS }));
   await expect(running).rejects.toMatchObject({ failure: { code: 'agent_failed', details: { sent: true } } });
 });

@@ -19,7 +19,7 @@ import { urlPart } from './url-part.ts';
 export function httpTool({ name, http }: ConfiguredTool, { gate, reader = new JsonReader() }: ToolBackends): Backend {
   if (gate === undefined) throw new Error(`tool ${name}: outbound requests are not available here`);
   if (http === undefined) throw new Error(`tool ${name}: http is missing`);
-  const { url: template, method = 'POST', headers = {} } = http;
+  const { url: template, method, headers } = http;
   requireAddress(name, template);
   const sent = Object.fromEntries(
     Object.entries(headers as Record<string, string | { credential: string }>).map(([field, value]) => [

@@ -1,5 +1,5 @@
-import type { Static } from '@dragoman/protocols';
 import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
+import type { Filled } from '../schema/with-defaults.ts';
 import { REFERENCES } from '../vault/definition.ts';
 import { ProcShape } from './proc/proc-config.ts';
 import { APPROVALS } from './tool-approvals.ts';
@@ -61,8 +61,8 @@ export const ToolEntryShape = {
     deferred: { type: 'boolean', description: 'Omitted from tool lists and only found by search.' },
     record: {
       enum: ['audit', 'journal'],
-      description:
-        'How calls on the wire are recorded: `journal` keeps every frame, for E2A to read. Default: `audit`.',
+      default: 'audit',
+      description: 'How calls on the wire are recorded: `journal` keeps every frame, for E2A to read.',
     },
     http: {
       type: 'object',
@@ -70,8 +70,8 @@ export const ToolEntryShape = {
       required: ['url'],
       properties: {
         url: { ...text, description: 'The URL; {name} is replaced by an argument.' },
-        method: { enum: API_METHODS, description: 'Default: POST.' },
-        headers: { type: 'object', additionalProperties: headerValue },
+        method: { enum: API_METHODS, default: 'POST' },
+        headers: { type: 'object', additionalProperties: headerValue, default: {} },
       },
       additionalProperties: false,
     },
@@ -80,7 +80,7 @@ export const ToolEntryShape = {
   },
   additionalProperties: false,
 } as const;
-export type ToolEntry = Static<typeof ToolEntryShape>;
+export type ToolEntry = Filled<typeof ToolEntryShape>;
 export type ConfiguredTool = Exclude<ToolEntry, string>;
 
 /** One of `mcp_servers:`, a program of the operator's or an address. Nothing of it ever comes from an agent. */
@@ -92,17 +92,18 @@ export const McpServerShape = {
       description:
         'The program to run, in the folder the server was started in; it speaks MCP on its standard input and output.',
     },
-    args: { type: 'array', items: { type: 'string' } },
+    args: { type: 'array', items: { type: 'string' }, default: [] },
     env: {
       type: 'object',
       additionalProperties: { type: 'string' },
+      default: {},
       description: `Environment variables in addition to PATH and HOME. ${REFERENCES}`,
     },
     url: { ...text, description: 'The URL of a Streamable HTTP server, instead of command.' },
-    headers: { type: 'object', additionalProperties: headerValue, description: REFERENCES },
+    headers: { type: 'object', additionalProperties: headerValue, default: {}, description: REFERENCES },
     tools: { ...texts, description: 'The tools to offer. Default: all.' },
     resources: { ...texts, description: 'The URIs to offer. Default: all.' },
-    timeout_ms: { ...positive, description: 'How long one call may take. Default: 5 minutes.' },
+    timeout_ms: { ...positive, default: 300_000, description: 'How long one call may take.' },
     approval,
   },
   additionalProperties: false,
@@ -123,4 +124,4 @@ export const ToolApprovalsShape = {
   },
 } as const;
 
-export type ConfiguredMcpServer = Static<typeof McpServerShape>;
+export type ConfiguredMcpServer = Filled<typeof McpServerShape>;

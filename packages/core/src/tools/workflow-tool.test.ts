@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { toolEntry } from '../../test-support/configured.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { ALL_PERMISSIONS } from '../call/principal.ts';
 import { DEFAULT_WORKFLOW_LIMITS as limits } from '../executions/limits.ts';
@@ -18,7 +19,7 @@ const backends = { ids: new TestIds(), workflows } as unknown as ToolBackends;
 function opened(...lines: readonly (object | string)[]) {
   const path = join(folder, 'w.jsonl');
   writeFileSync(path, lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'));
-  return configuredTool({ name: 'flow', workflow: path }, backends).definition;
+  return configuredTool(toolEntry({ name: 'flow', workflow: path }), backends).definition;
 }
 
 const wait = (operationId: string, duration: unknown) => ({
@@ -84,7 +85,7 @@ test('an execution that is taken only when its call was given up already is canc
     },
     cancel: async (which: unknown) => cancelled.push(which),
   };
-  const tool = configuredTool({ name: 'flow', workflow: path }, {
+  const tool = configuredTool(toolEntry({ name: 'flow', workflow: path }), {
     ...backends,
     workflows: { ...workflows, executions },
   } as unknown as ToolBackends);

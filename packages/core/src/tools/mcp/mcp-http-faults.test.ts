@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import type { JsonObject } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
+import { mcpServer } from '../../../test-support/configured.ts';
 import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
@@ -66,7 +67,7 @@ async function open(manners: Manners) {
   await once(peer, 'listening');
   const log = new SilentLog();
   const servers = new McpServers({
-    configs: { peer: { url: `http://127.0.0.1:${(peer.address() as AddressInfo).port}/mcp` } },
+    configs: { peer: mcpServer({ url: `http://127.0.0.1:${(peer.address() as AddressInfo).port}/mcp` }) },
     clock,
     log,
     folder: tmpdir(),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { mcpServer } from '../../../test-support/configured.ts';
 import { memoryStore } from '../../../test-support/memory-store.ts';
 import { freePort } from '../../../test-support/ports.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
@@ -44,10 +45,10 @@ test('a server over streamable HTTP is reached through the gate alone, with the 
   const clock = new TestClock();
   const servers = new McpServers({
     configs: {
-      every: {
+      every: mcpServer({
         url: `http://127.0.0.1:${port}/mcp`,
         headers: { 'X-Team': 'blue', Authorization: { credential: 'crm' } } as unknown as Record<string, string>,
-      },
+      }),
     },
     clock,
     log: new SilentLog(),

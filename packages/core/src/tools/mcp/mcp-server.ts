@@ -158,7 +158,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   get timeoutMs(): number {
-    return this.#options.config.timeout_ms ?? FIVE_MINUTES;
+    return this.#options.config.timeout_ms;
   }
 
   info(): McpServerInfo {
@@ -455,4 +455,3 @@ const CONNECT_MS = 30_000;
 const STEADY_MS = 30_000;
 const GOODBYE_MS = 2_000;
 const PATIENCE_MS = 1_100;
-const FIVE_MINUTES = 300_000;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@dragoman/protocols';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type GivenMcpServer, mcpServer } from '../../../test-support/configured.ts';
 import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
@@ -13,7 +14,6 @@ import { ALL_PERMISSIONS, type Principal } from '../../call/principal.ts';
 import { Ending } from '../../ending/ending.ts';
 import type { Clock } from '../../ports/ports.ts';
 import { ToolRegistry } from '../tool-registry.ts';
-import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { McpServers } from './mcp-servers.ts';
 
 const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
@@ -44,10 +44,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function open(configs: Record<string, ConfiguredMcpServer>, time: Clock = clock) {
+function open(configs: Record<string, GivenMcpServer>, time: Clock = clock) {
   const children = join(folder, 'children');
   const servers = new McpServers({
-    configs,
+    configs: filled(configs),
     clock: time,
     log,
     folder: children,
@@ -62,17 +62,21 @@ function open(configs: Record<string, ConfiguredMcpServer>, time: Clock = clock)
   return { servers, tools, call, children };
 }
 
+function filled(configs: Record<string, GivenMcpServer>) {
+  return Object.fromEntries(Object.entries(configs).map(([name, config]) => [name, mcpServer(config)]));
+}
+
 function moduleAt(name: string): string {
   return fileURLToPath(
     new URL(`../../../../../node_modules/@modelcontextprotocol/${name}/dist/index.js`, import.meta.url),
   );
 }
 
-const everything = (): ConfiguredMcpServer => ({
+const everything = (): GivenMcpServer => ({
   command: process.execPath,
   args: [moduleAt('server-everything'), 'stdio'],
 });
-const hostile = (lists = 'nonsense'): ConfiguredMcpServer => ({
+const hostile = (lists = 'nonsense'): GivenMcpServer => ({
   command: process.execPath,
   args: [fileURLToPath(new URL('../fixtures/hostile-mcp-server.mjs', import.meta.url)), join(folder, 'notes'), lists],
   timeout_ms: 50_000,
@@ -500,7 +504,7 @@ test('one that leaves the list may finish its calls, and one that stays is not t
     end = error;
   });
   await eventually(() => existsSync(join(folder, 'notes'))).toBe(true);
-  servers.change({ stays, comes });
+  servers.change(filled({ stays, comes }));
   const names = (await tools.list(ADA)).map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['stays__echo', 'comes__echo']));
   expect(names).not.toContain('leaves__echo');
@@ -558,7 +562,7 @@ test('a server that is nowhere, in two places or at no address is refused', () =
 });
 
 describe('revisions of the protocol', () => {
-  const dated = (revision: string): ConfiguredMcpServer => ({
+  const dated = (revision: string): GivenMcpServer => ({
     command: process.execPath,
     args: [fileURLToPath(new URL('../fixtures/dated-mcp-server.mjs', import.meta.url)), revision],
   });

@@ -9,6 +9,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mcpServer } from '../../../test-support/configured.ts';
 import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
@@ -83,7 +84,7 @@ function open() {
   const clock = new TestClock();
   const log = new SilentLog();
   const servers = new McpServers({
-    configs: { peer: { url: `http://127.0.0.1:${(peer.address() as AddressInfo).port}/mcp` } },
+    configs: { peer: mcpServer({ url: `http://127.0.0.1:${(peer.address() as AddressInfo).port}/mcp` }) },
     clock,
     log,
     folder: tmpdir(),

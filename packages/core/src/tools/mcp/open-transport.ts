@@ -9,7 +9,7 @@ import type { McpTransport } from './mcp-transport.ts';
 /** The way to a server as the operator configured it: a program that is started, or an address behind the gate. */
 export async function openTransport(options: McpServerOptions, timeoutMs: number): Promise<McpTransport> {
   const { name: server, config, clock, log, folder, gate, reader = new JsonReader() } = options;
-  const { command, args = [], url } = config;
+  const { command, args, url } = config;
   const { env, headers } = referencesOf(server, config, options.references);
   if (command !== undefined) {
     return new ChildTransport({ server, command, args, env: await env(), folder, clock, log, reader });
@@ -22,7 +22,7 @@ export async function openTransport(options: McpServerOptions, timeoutMs: number
 /** The variables and headers of a server, with the secrets they refer to. Throws for a variable or a file that is missing. */
 export function referencesOf(
   server: string,
-  { env = {}, headers = {} }: ConfiguredMcpServer,
+  { env, headers }: ConfiguredMcpServer,
   references: References = new References(),
 ) {
   const at = `mcp_servers.${server}`;

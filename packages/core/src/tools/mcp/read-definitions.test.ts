@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
+import { type GivenMcpServer, mcpServer } from '../../../test-support/configured.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { toolDefinition } from '../tool-definition.ts';
-import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { readDefinitions } from './read-definitions.ts';
 
 /** Reads the tools of a server that lists them on these pages, and then repeats the last one without end. */
@@ -16,7 +16,7 @@ async function readWith(cursorAfter: (pagesRead: number) => string, ...pages: re
 }
 
 async function readAs(
-  config: ConfiguredMcpServer,
+  config: GivenMcpServer,
   cursorAfter: (pagesRead: number) => string,
   ...pages: readonly (readonly Json[])[]
 ) {
@@ -31,7 +31,7 @@ async function readAs(
     { listTools },
     {
       name: 'big',
-      config,
+      config: mcpServer(config),
       clock: new TestClock(),
       log,
       timeoutMs: 1_000,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@dragoman/protocols';
 import { afterAll, describe, expect, test } from 'vitest';
+import { mcpServer } from '../../../test-support/configured.ts';
 import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { systemClock } from '../../../test-support/system-clock.ts';
@@ -50,7 +51,7 @@ function everything(): ConfiguredMcpServer {
 }
 
 function program(path: string, ...args: string[]): ConfiguredMcpServer {
-  return { command: process.execPath, args: [fileURLToPath(new URL(path, import.meta.url)), ...args] };
+  return mcpServer({ command: process.execPath, args: [fileURLToPath(new URL(path, import.meta.url)), ...args] });
 }
 
 /** An agent that may use the servers named. */

@@ -80,7 +80,7 @@ class Processes {
     const { config, folder: root, children, clock, ids } = this.#options;
     const id = ids.hex().slice(0, 16);
     const folder = join(root, id);
-    const longest = (config.max_seconds ?? 600) * 1000;
+    const longest = config.max_seconds * 1000;
     this.#running += 1;
     // Several lines of one frame are handled before the first of them has started anything.
     this.#starting.set(session, (this.#starting.get(session) ?? 0) + 1);
@@ -109,7 +109,7 @@ class Processes {
         children,
         clock,
         timeoutMs: timeout > 0 ? Math.min(timeout * 1000, longest) : longest,
-        maxOutputBytes: config.max_output_bytes ?? 1_048_576,
+        maxOutputBytes: config.max_output_bytes,
         onOutput,
         onNotRemoved: (error) => this.#noteNotRemoved(folder, error),
       });

@@ -20,7 +20,7 @@ export class CommandList {
 
   constructor(commands: ProcConfig['commands'], references: References) {
     this.#commands = new Map(
-      Object.entries(commands).map(([name, { command, args = [], more_args, env = {} }]) => {
+      Object.entries(commands).map(([name, { command, args, more_args, env }]) => {
         const patternAt = (where: string, pattern: string) =>
           compiledAt(`wire.proc.commands.${name}.${where}`, pattern);
         const patterns = args.map((pattern, at) => patternAt(`args[${at}]`, pattern));

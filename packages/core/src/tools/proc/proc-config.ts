@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a reference is written like this
-import type { Static } from '@dragoman/protocols';
+import type { Filled } from '../../schema/with-defaults.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
@@ -51,4 +51,4 @@ export const ProcShape = {
   },
   additionalProperties: false,
 } as const;
-export type ProcConfig = Static<typeof ProcShape>;
+export type ProcConfig = Filled<typeof ProcShape>;
