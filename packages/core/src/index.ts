@@ -76,6 +76,7 @@ export {
 } from './endpoints/lf-a2a/tasks.ts';
 export type { McpContext, McpReply } from './endpoints/mcp/mcp-call.ts';
 export { McpEndpoint } from './endpoints/mcp/mcp-endpoint.ts';
+export type { McpNodes } from './endpoints/mcp/mcp-nodes.ts';
 export {
   type AnswerFacts,
   type OpenAiContext,

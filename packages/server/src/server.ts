@@ -108,12 +108,13 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
     const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, cluster, reader }));
-    const { engine, agents, tools, proofFailures, keyCheck, failedLogins } = core;
+    const { engine, agentLines, agents, tools, proofFailures, keyCheck, failedLogins } = core;
     const intake = sharedIntake(options);
     const address = { url: '' };
     const found = {
       store,
       cluster,
+      agentLines,
       vault,
       gate,
       references,

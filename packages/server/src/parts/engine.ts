@@ -29,6 +29,7 @@ export interface EnginePart extends ServerPart {
   readonly agents: AnsweringAgents;
   readonly tools: ToolRegistry;
   readonly hub: AgentSocketHub;
+  readonly agentLines: AgentLines | undefined;
   readonly proofFailures: ProofFailures;
   readonly keyCheck: KeyCheck;
   readonly failedLogins: FailedLogins;
@@ -60,17 +61,18 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     anonymousSender: (owner) => anonymousSender(config.mailbox, owner, agents),
     ...(config.log.e2a && { onFrame: (frame) => log.info(JSON.parse(logLine(frame)), 'E2A response') }),
   });
-  let lines: AgentLines | undefined;
+  let agentLines: AgentLines | undefined;
   if (store.cluster !== undefined && cluster !== undefined) {
     new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, clock, log });
-    const { questions } = engine;
+    const { questions, clientCalls } = engine;
     new RemoteQuestions({
       store: store.cluster,
       questions,
+      clientCalls,
       cluster,
       principalNamed: (id) => engine.principalNamed(id),
     });
-    lines = new AgentLines({ store: store.cluster, runs: engine.runs, cluster, log });
+    agentLines = new AgentLines({ store: store.cluster, runs: engine.runs, cluster, log });
   }
   const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });
   engine.tools = tools;
@@ -80,7 +82,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     clock,
     ids,
     log,
-    onChanged: (id, isConnected) => lines?.changed(id, isConnected),
+    onChanged: (id, isConnected) => agentLines?.changed(id, isConnected),
     onPush: (push: AgentPush) => engine.pushes.deliver(push),
     reader,
     maxFrameBytes,
@@ -91,6 +93,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     agents,
     tools,
     hub,
+    agentLines,
     proofFailures,
     keyCheck: new KeyCheck({ engine, proofFailures, failed: failedLogins }),
     failedLogins,
