@@ -107,7 +107,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     await parts.add(openFamiliesPart({ store, cluster, parts, log }));
     const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
-    const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, cluster, reader }));
+    const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, cluster, vault, reader }));
     const { engine, agentLines, agents, tools, proofFailures, keyCheck, failedLogins } = core;
     const intake = sharedIntake(options);
     const address = { url: '' };

@@ -7,10 +7,12 @@ import {
   Engine,
   type JsonReader,
   ProofFailures,
+  RemotePushes,
   RemoteQuestions,
   RemoteRuns,
   type Store,
   ToolRegistry,
+  type Vault,
 } from '@dragoman/core';
 import { logLine } from '@dragoman/protocols';
 import { AnsweringAgents } from '../agents/answering-agents.ts';
@@ -38,12 +40,13 @@ export interface EnginePart extends ServerPart {
 export interface EnginePartOptions extends OpeningOptions {
   readonly store: Store;
   readonly cluster: Cluster | undefined;
+  readonly vault: Vault;
   readonly reader: JsonReader;
 }
 
 /** The engine, its callers, and the endpoint where agents dial in. Later parts add agents and tools. */
 export function openEnginePart(options: EnginePartOptions): EnginePart {
-  const { config, store, cluster, reader, clock, ids, log } = options;
+  const { config, store, cluster, vault, reader, clock, ids, log } = options;
   const callers = new Callers({ store: store.agents, clock });
   const agents = new AnsweringAgents(config.agents, callers);
   const engine = new Engine({
@@ -63,7 +66,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
   });
   let agentLines: AgentLines | undefined;
   if (store.cluster !== undefined && cluster !== undefined) {
-    new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, clock, log });
+    new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, vault, clock, log });
     const { questions, clientCalls } = engine;
     new RemoteQuestions({
       store: store.cluster,
@@ -72,6 +75,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
       cluster,
       principalNamed: (id) => engine.principalNamed(id),
     });
+    new RemotePushes({ store: store.cluster, pushes: engine.pushes, cluster, clock, log });
     agentLines = new AgentLines({ store: store.cluster, runs: engine.runs, cluster, log });
   }
   const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });
