@@ -58,6 +58,7 @@ export { AgentLines, type AgentLinesOptions } from './cluster/agent-lines.ts';
 export { Cluster, type ClusterListener, type ClusterOptions } from './cluster/cluster.ts';
 export { FamilyChanges, type ReloadFamily } from './cluster/family-changes.ts';
 export { RemoteExecutions, type RemoteExecutionsOptions } from './cluster/remote-executions.ts';
+export { RemotePushes, type RemotePushesOptions } from './cluster/remote-pushes.ts';
 export { RemoteQuestions, type RemoteQuestionsOptions } from './cluster/remote-questions.ts';
 export { RemoteRuns, type RemoteRunsOptions } from './cluster/remote-runs.ts';
 export { ClusterShape } from './cluster/settings.ts';
@@ -76,6 +77,7 @@ export {
 } from './endpoints/lf-a2a/tasks.ts';
 export type { McpContext, McpReply } from './endpoints/mcp/mcp-call.ts';
 export { McpEndpoint } from './endpoints/mcp/mcp-endpoint.ts';
+export type { McpNodes } from './endpoints/mcp/mcp-nodes.ts';
 export {
   type AnswerFacts,
   type OpenAiContext,

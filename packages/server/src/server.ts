@@ -107,13 +107,14 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     await parts.add(openFamiliesPart({ store, cluster, parts, log }));
     const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
-    const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, cluster, reader }));
-    const { engine, agents, tools, proofFailures, keyCheck, failedLogins } = core;
+    const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, cluster, vault, reader }));
+    const { engine, agentLines, agents, tools, proofFailures, keyCheck, failedLogins } = core;
     const intake = sharedIntake(options);
     const address = { url: '' };
     const found = {
       store,
       cluster,
+      agentLines,
       vault,
       gate,
       references,

@@ -26,10 +26,15 @@ export class AgentConnections {
   /** By caller and by the id of the message that was sent to it. */
   readonly #pending = new Map<string, PendingMessage>();
   readonly #awaited = new Map<string, { readonly connected: Promise<void>; readonly onConnected: () => void }>();
-  readonly #onConnected: (callerId: string) => void;
+  readonly #onChanged: (callerId: string, isConnected: boolean) => void;
 
-  constructor({ onConnected = () => {} }: { readonly onConnected?: (callerId: string) => void } = {}) {
-    this.#onConnected = onConnected;
+  /** `onChanged` is called for each connection of a caller, and when the last one is gone. */
+  constructor({
+    onChanged = () => {},
+  }: {
+    readonly onChanged?: (callerId: string, isConnected: boolean) => void;
+  } = {}) {
+    this.#onChanged = onChanged;
   }
 
   /** The callers that are connected now. */
@@ -43,12 +48,16 @@ export class AgentConnections {
     connection.signal.addEventListener('abort', () => this.#detach(callerId, connection), { once: true });
     this.#awaited.get(callerId)?.onConnected();
     this.#awaited.delete(callerId);
-    this.#onConnected(callerId);
+    this.#onChanged(callerId, true);
+  }
+
+  isConnected(callerId: string): boolean {
+    return this.#open.has(callerId);
   }
 
   /** Resolves when a caller connects; `undefined` when it is connected now. */
   whenConnected(callerId: string): Promise<void> | undefined {
-    if (this.#open.has(callerId)) return undefined;
+    if (this.isConnected(callerId)) return undefined;
     const known = this.#awaited.get(callerId);
     if (known !== undefined) return known.connected;
     let onConnected = () => {};
@@ -113,8 +122,8 @@ export class AgentConnections {
 
   #detach(callerId: string, connection: OpenConnection): void {
     const others = (this.#open.get(callerId) ?? []).filter((other) => other !== connection);
-    if (others.length === 0) this.#open.delete(callerId);
-    else this.#open.set(callerId, others);
+    if (others.length > 0) this.#open.set(callerId, others);
+    else if (this.#open.delete(callerId)) this.#onChanged(callerId, false);
   }
 }
 

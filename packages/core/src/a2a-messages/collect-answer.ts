@@ -8,11 +8,11 @@ import { textOf, withStreamed } from '../runs/streamed-text.ts';
  */
 export async function collectAnswer(
   frames: AsyncIterable<E2AResponse>,
-  isEnough: (frame: E2AResponse) => boolean = () => false,
+  isEnough: (frame: E2AResponse) => boolean | Promise<boolean> = () => false,
 ): Promise<E2AResponse | Failure> {
   let text = '';
   for await (const frame of frames) {
-    if (isEnough(frame)) return frame;
+    if (await isEnough(frame)) return frame;
     if (frame.is_final) return text === '' ? frame : withStreamed(frame, { text });
     if (frame.response_kind !== 'e2a.chunk') continue;
     text += textOf(frame);

@@ -290,13 +290,9 @@ export class Conversation {
   async #answerFrom(frames: AsyncIterable<E2AResponse>, { envelope, key }: OwnRequest): Promise<Answer> {
     const { questions } = this.#options.engine;
     const { send } = this.#entrance;
-    const frame = await collectAnswer(frames, (frame) => {
+    const frame = await collectAnswer(frames, async (frame) => {
       const question = questionIn(frame);
-      if (
-        question === undefined ||
-        !questions.of(key).some((open) => open.question.question_id === question.question_id)
-      )
-        return false;
+      if (question === undefined || !(await questions.isOpen(key, question.question_id))) return false;
       if (send === undefined) return true;
       void this.#signed(questionMessage(question, envelope)).then(send, (error) => {
         this.#options.log.warn({ error: String(error) }, 'a question could not be sent');

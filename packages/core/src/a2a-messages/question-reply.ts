@@ -16,9 +16,9 @@ export async function answeredQuestion(
   { questions, runs }: Engine,
 ): Promise<JsonObject | undefined> {
   if (message.message_type !== 'response' && message.message_type !== 'error') return undefined;
-  const open = questions
-    .openFor(principal)
-    .find(({ question }) => questionMessageId(question.question_id) === message.correlation_id);
+  const open = (await questions.anywhereFor(principal)).find(
+    ({ question }) => questionMessageId(question.question_id) === message.correlation_id,
+  );
   if (open !== undefined) {
     return { ...answerInResponse(message), question_id: open.question.question_id, request_id: open.requestId };
   }

@@ -1,5 +1,5 @@
-import type { Json } from '@dragoman/protocols';
-import type { ExecutionsElsewhere } from '../executions/elsewhere.ts';
+import type { Json, JsonObject } from '@dragoman/protocols';
+import type { ExecutionsElsewhere, WaitOptions } from '../executions/elsewhere.ts';
 import type { Executions } from '../executions/executions.ts';
 import type { ExecutionEventRecord } from '../executions/live-execution.ts';
 import type { Clock, Log } from '../ports/ports.ts';
@@ -24,9 +24,10 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
     this.#options = options;
     cluster.calls.serve(CANCEL, async (key) => executions.cancelHere(key as unknown as ExecutionKey));
     cluster.calls.serve(EVENTS, async (params) => {
-      const { after, ...key } = params as unknown as ExecutionKey & { readonly after: number };
-      return ((await executions.eventsHere(key, after)) ?? null) as unknown as Json;
+      const { after, waits, ...key } = params as unknown as ExecutionKey & EventsCall;
+      return ((await executions.eventsHere(key, after, { waits })) ?? null) as unknown as Json;
     });
+    cluster.calls.serve(SO_FAR, async (key) => (await executions.soFarHere(key as unknown as ExecutionKey)) ?? null);
     executions.join(this);
     cluster.listen(this);
   }
@@ -52,21 +53,33 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
     return (await this.#runnerOf(key)) !== undefined;
   }
 
-  async eventsAfter({ owner, executionId }: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[]> {
-    const { cluster, clock, log } = this.#options;
+  async eventsAfter(
+    key: ExecutionKey,
+    after: number,
+    { waits = true }: WaitOptions = {},
+  ): Promise<readonly ExecutionEventRecord[]> {
+    const events = await this.#askRunner(key, EVENTS, { after, waits });
+    if (Array.isArray(events)) return events as unknown as ExecutionEventRecord[];
+    // It ended just now, or its node is gone and another takes it over.
+    if (waits) await this.#options.clock.wait(PAUSE_MS);
+    return [];
+  }
+
+  async soFar(key: ExecutionKey): Promise<string | undefined> {
+    const text = await this.#askRunner(key, SO_FAR);
+    return typeof text === 'string' ? text : undefined;
+  }
+
+  /** `undefined` when the node that runs it does not answer. */
+  async #askRunner({ owner, executionId }: ExecutionKey, method: string, params: JsonObject = {}) {
+    const { cluster, log } = this.#options;
     try {
       const runner = await this.#runnerOf({ owner, executionId });
-      const events = runner && (await cluster.calls.ask(runner, EVENTS, { owner, executionId, after }));
-      if (Array.isArray(events)) return events as unknown as ExecutionEventRecord[];
+      return runner && (await cluster.calls.ask(runner, method, { owner, executionId, ...params }));
     } catch (error) {
-      log.debug(
-        { execution_id: executionId, error: String(error) },
-        'the events of an execution could not be read from its node',
-      );
+      log.debug({ execution_id: executionId, error: String(error) }, 'an execution could not be read from its node');
+      return undefined;
     }
-    // It ended just now, or its node is gone and another takes it over.
-    await clock.wait(PAUSE_MS);
-    return [];
   }
 
   /** The other node that runs it. What a dead node held does not run until another node takes it over. */
@@ -81,7 +94,13 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
   }
 }
 
+interface EventsCall {
+  readonly after: number;
+  readonly waits: boolean;
+}
+
 const CANCEL = 'executions.cancel';
 const EVENTS = 'executions.events';
+const SO_FAR = 'executions.soFar';
 const MOST_TRIES = 100;
 const PAUSE_MS = 200;

@@ -1,33 +1,42 @@
-import type { Failure, GivenAnswer, Json, QuestionAnswer } from '@dragoman/protocols';
+import type { Failure, GivenAnswer, Json, JsonObject, QuestionAnswer } from '@dragoman/protocols';
 import type { Principal } from '../call/principal.ts';
-import type { Answerer, OpenQuestion, OpenQuestions } from '../questions/open-questions.ts';
+import type { ClientCalls } from '../questions/client-calls.ts';
+import type { Answerer, EndedQuestion, OpenQuestion, OpenQuestions } from '../questions/open-questions.ts';
 import type { QuestionsElsewhere } from '../questions/questions-elsewhere.ts';
 import { failureOf, Refused } from '../refusals/refused.ts';
 import type { ClusterStore } from '../store/cluster.ts';
-import type { RequestKey } from '../store/store.ts';
 import type { Cluster } from './cluster.ts';
 
 export interface RemoteQuestionsOptions {
   readonly store: Pick<ClusterStore, 'others'>;
   readonly questions: OpenQuestions;
+  readonly clientCalls: ClientCalls;
   readonly cluster: Cluster;
   readonly principalNamed: (id: string) => Principal | undefined;
 }
 
-/** Gives this node access to open questions on other nodes, and them access to its own. */
+/** Gives this node access to the questions, and the calls to clients, of runs on other nodes, and them access to its own. */
 export class RemoteQuestions implements QuestionsElsewhere {
   readonly #options: RemoteQuestionsOptions;
 
   constructor(options: RemoteQuestionsOptions) {
-    const { questions, cluster } = options;
+    const { questions, clientCalls, cluster, principalNamed } = options;
     this.#options = options;
     cluster.calls.serve(ANSWER, (params) => this.#answerHere(params as unknown as AnswerCall) as Promise<Json>);
-    cluster.calls.serve(OF, async (key) => questions.of(key as unknown as RequestKey) as unknown as Json);
-    cluster.calls.serve(OPEN_FOR, async (id) => {
-      const principal = options.principalNamed(String(id));
-      return (principal === undefined ? [] : questions.openFor(principal)) as unknown as Json;
+    cluster.calls.serve(OF_OWNER, async (owner) => questions.ofOwner(String(owner)) as unknown as Json);
+    const listFor = (method: string, list: (principal: Principal) => readonly OpenQuestion[]) =>
+      cluster.calls.serve(method, async (id) => {
+        const principal = principalNamed(String(id));
+        return (principal === undefined ? [] : list(principal)) as unknown as Json;
+      });
+    listFor(OPEN_FOR, (principal) => questions.openFor(principal));
+    listFor(ENDED_FOR, (principal) => questions.endedFor(principal));
+    cluster.calls.serve(ANSWER_CLIENT_CALL, async (params) => {
+      const { id, owner, response } = params as unknown as ClientCallAnswer;
+      return clientCalls.answerHere(id, owner, response);
     });
     questions.join(this);
+    clientCalls.join({ answer: (id, owner, response) => this.#answerClientCall({ id, owner, response }) });
   }
 
   async answer(
@@ -44,12 +53,20 @@ export class RemoteQuestions implements QuestionsElsewhere {
     return undefined;
   }
 
-  async of({ owner, requestId }: RequestKey): Promise<readonly OpenQuestion[]> {
-    return (await this.#ask(OF, { owner, requestId })).flat() as unknown as OpenQuestion[];
+  async ofOwner(owner: string): Promise<readonly OpenQuestion[]> {
+    return (await this.#ask(OF_OWNER, owner)).flat() as unknown as OpenQuestion[];
   }
 
   async openFor({ id }: Principal): Promise<readonly OpenQuestion[]> {
     return (await this.#ask(OPEN_FOR, id)).flat() as unknown as OpenQuestion[];
+  }
+
+  async endedFor({ id }: Principal): Promise<readonly EndedQuestion[]> {
+    return (await this.#ask(ENDED_FOR, id)).flat() as unknown as EndedQuestion[];
+  }
+
+  async #answerClientCall(answer: ClientCallAnswer): Promise<boolean> {
+    return (await this.#ask(ANSWER_CLIENT_CALL, answer as unknown as Json)).includes(true);
   }
 
   /** The answers of the other nodes that have one. */
@@ -83,11 +100,19 @@ interface AnswerCall {
   readonly isToolCall: boolean;
 }
 
+interface ClientCallAnswer {
+  readonly id: string;
+  readonly owner: string;
+  readonly response: JsonObject;
+}
+
 interface Taken {
   readonly taken?: QuestionAnswer;
   readonly refused?: Failure;
 }
 
 const ANSWER = 'questions.answer';
-const OF = 'questions.of';
+const OF_OWNER = 'questions.ofOwner';
 const OPEN_FOR = 'questions.openFor';
+const ENDED_FOR = 'questions.endedFor';
+const ANSWER_CLIENT_CALL = 'clientCalls.answer';

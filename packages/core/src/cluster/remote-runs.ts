@@ -1,10 +1,12 @@
-import type { Json } from '@dragoman/protocols';
+import type { E2AAuth, Json } from '@dragoman/protocols';
 import type { Clock, Log } from '../ports/ports.ts';
 import type { Elsewhere, RunControl } from '../runs/elsewhere.ts';
+import { requestName } from '../runs/live-request.ts';
 import type { FrameSource } from '../runs/reading.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { ClusterStore } from '../store/cluster.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
+import type { Vault } from '../vault/vault.ts';
 import type { Cluster, ClusterListener } from './cluster.ts';
 import { FollowedAnswers } from './followed-answers.ts';
 import { Watchers } from './watchers.ts';
@@ -13,6 +15,7 @@ export interface RemoteRunsOptions {
   readonly store: ClusterStore;
   readonly runs: Runs;
   readonly cluster: Cluster;
+  readonly vault: Pick<Vault, 'seal' | 'unseal'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -22,6 +25,10 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
   readonly #options: RemoteRunsOptions;
   readonly #followed: FollowedAnswers;
   readonly #watchers: Watchers;
+  /** The readers here of requests that other nodes answer, by the name of the request. */
+  readonly #readers = new Map<string, number>();
+  /** What other nodes have given for requests that they record for this one. */
+  readonly #auth = new Map<string, E2AAuth>();
 
   constructor(options: RemoteRunsOptions) {
     const { store, runs, cluster } = options;
@@ -33,6 +40,11 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
       const { request, control } = params as unknown as { request: number; control: RunControl };
       return runs.controlHere(request, control);
     });
+    calls.serve(IS_READ, async (params) => {
+      const key = params as unknown as RequestKey;
+      return this.#readers.has(requestName(key)) || runs.isReadHere(key);
+    });
+    calls.serve(AUTH, async (params) => this.#keepAuth(params as unknown as GivenAuth));
     const logged = (error: unknown) => options.log.warn({ error: String(error) }, 'requests of other nodes wait');
     words.hear('run', () => void this.#takeHandedOver().catch(logged));
     words.hear('moved', ([request]) => runs.loseHere(Number(request)));
@@ -42,7 +54,52 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
   }
 
   follow(key: RequestKey, signal?: AbortSignal): FrameSource {
+    if (signal?.aborted === false) this.#countReader(requestName(key), signal);
     return this.#followed.follow(key, signal);
+  }
+
+  #countReader(name: string, signal: AbortSignal): void {
+    this.#readers.set(name, (this.#readers.get(name) ?? 0) + 1);
+    const leave = () => {
+      const left = (this.#readers.get(name) ?? 0) - 1;
+      if (left > 0) this.#readers.set(name, left);
+      else this.#readers.delete(name);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+  }
+
+  async isRead({ owner, requestId }: RequestKey): Promise<boolean> {
+    const { store, cluster } = this.#options;
+    if (this.#readers.has(requestName({ owner, requestId }))) return true;
+    if ((await store.openRequest({ owner, requestId })) === undefined) return false;
+    for (const node of await store.others()) {
+      // A node that does not answer may have readers, until it is declared dead.
+      if ((await cluster.calls.ask(node, IS_READ, { owner, requestId })) !== false) return true;
+    }
+    return false;
+  }
+
+  async giveAuth(node: number, { owner, requestId }: RequestKey, auth: E2AAuth): Promise<void> {
+    const sealed = this.#options.vault.seal(JSON.stringify(auth), requestName({ owner, requestId }));
+    await this.#options.cluster.calls.ask(node, AUTH, { owner, requestId, sealed });
+  }
+
+  /** It is gone soon, in case the request is not recorded. */
+  #keepAuth({ sealed, ...key }: GivenAuth): boolean {
+    const { vault, clock } = this.#options;
+    const name = requestName(key);
+    const text = vault.unseal(sealed, name);
+    if (text === undefined) return false;
+    this.#auth.set(name, JSON.parse(text) as E2AAuth);
+    clock.after(AUTH_KEPT_MS, () => this.#auth.delete(name));
+    return true;
+  }
+
+  takeAuth(key: RequestKey): E2AAuth | undefined {
+    const name = requestName(key);
+    const auth = this.#auth.get(name);
+    this.#auth.delete(name);
+    return auth;
   }
 
   async control(key: RequestKey, control: RunControl): Promise<boolean> {
@@ -105,6 +162,14 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
   }
 }
 
+interface GivenAuth extends RequestKey {
+  /** By the vault: calls between nodes are rows of the database. */
+  readonly sealed: string;
+}
+
 const CONTROL = 'runs.control';
+const IS_READ = 'runs.isRead';
+const AUTH = 'runs.auth';
+const AUTH_KEPT_MS = 60_000;
 const MOST_TRIES = 20;
 const PAUSE_MS = 1000;

@@ -63,6 +63,8 @@ export class Engine {
   readonly pushes: Pushes;
   /** The questions of running requests to people. */
   readonly questions: OpenQuestions;
+  /** The calls of running requests to the clients of their callers. */
+  readonly clientCalls: ClientCalls;
   /** For everything that deletes by age. */
   readonly purgeTime: PurgeTime;
   /** Layers by channel, which endpoints apply to their requests on the way to the agent. */
@@ -114,18 +116,18 @@ export class Engine {
     this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, whenReachable, frameKeyOf, onFrame });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     this.questions = new OpenQuestions({ clock, ids, log });
-    const clientCalls = new ClientCalls({ clock, ids });
+    this.clientCalls = new ClientCalls({ clock, ids });
     const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>
       this.router.resolve(envelope, principal);
     const isForOwnTarget = (envelope: E2AEnvelope) => this.router.isForOwnTarget(envelope);
     const answer = layered(this.router.handler, [
       unary(),
-      asking(this.questions, clientCalls),
+      asking(this.questions, this.clientCalls),
       deadline({ clock, milliseconds: timeoutMs }),
       serverMethods({
         runs: this.runs,
         questions: this.questions,
-        clientCalls,
+        clientCalls: this.clientCalls,
         version,
         sessions: store.sessions,
         clock,

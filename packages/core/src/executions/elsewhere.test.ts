@@ -33,6 +33,7 @@ test('a request is joined to an execution that another node has taken over, befo
       await clock.wait(5);
       return recorded.slice(after + 1);
     },
+    soFar: async () => undefined,
   });
   const joining = executions.continued(key, new AbortController().signal);
   isTaken = true;
@@ -57,7 +58,12 @@ test('a reader that leaves is not waited for', async () => {
   const store = memoryStore();
   await store.executions.accept({ ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null });
   const { executions } = workflows(store);
-  executions.join({ cancel: async () => false, isRunning: async () => true, eventsAfter: () => new Promise(() => {}) });
+  executions.join({
+    cancel: async () => false,
+    isRunning: async () => true,
+    eventsAfter: () => new Promise(() => {}),
+    soFar: async () => undefined,
+  });
   const leaving = new AbortController();
   const events = (await executions.follow(key))?.events(-1, leaving.signal)[Symbol.asyncIterator]();
   const next = events?.next();

@@ -4,7 +4,7 @@ import type { Clock } from '../ports/ports.ts';
 import { Refused, refuse } from '../refusals/refused.ts';
 import type { RunTable } from '../runs/run-table.ts';
 import type { ExecutionKey, ExecutionRow, ExecutionStore } from '../store/executions.ts';
-import type { ExecutionsElsewhere } from './elsewhere.ts';
+import type { ExecutionsElsewhere, WaitOptions } from './elsewhere.ts';
 import { type ExecutionEventRecord, type LiveExecution, pastEvents } from './live-execution.ts';
 import {
   type EndedExecution,
@@ -50,8 +50,12 @@ export class ExecutionReaders {
     const now = await this.#options.store.find(row);
     const elsewhere = this.#elsewhere;
     if (now?.end === null && elsewhere !== undefined) {
-      const events: StartedExecution['events'] = (after, signal) => this.#remoteEvents(now, elsewhere, after, signal);
-      return remoteExecution(now, { endOf: () => this.#endOf(now), events });
+      return remoteExecution(now, {
+        endOf: () => this.#endOf(now),
+        parked: () => this.#remotelyParked(now, elsewhere),
+        events: (after, signal) => this.#remoteEvents(now, elsewhere, after, signal),
+        eventsSoFar: (after) => remoteEventsSoFar(now, elsewhere, after),
+      });
     }
     if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_CONTINUE);
     return finishedExecution(now, now.end.result);
@@ -81,18 +85,20 @@ export class ExecutionReaders {
   }
 
   /** For another node: its events after a number, without the final one; none where there are none for some seconds. `undefined`: it does not run here. */
-  async eventsHere(key: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[] | undefined> {
+  async eventsHere(
+    key: ExecutionKey,
+    after: number,
+    { waits = true }: WaitOptions = {},
+  ): Promise<readonly ExecutionEventRecord[] | undefined> {
     const { clock, live: find } = this.#options;
     const live = find(key);
     if (live === undefined) return undefined;
-    const until = clock.elapsed() + EVENTS_WITHIN_MS;
+    const until = clock.elapsed() + (waits ? EVENTS_WITHIN_MS : 0);
     while (live.eventCount <= after + 1 && find(key) === live && clock.elapsed() < until)
       await clock.wait(EVENTS_PAUSE_MS);
     const events: ExecutionEventRecord[] = [];
-    const most = Math.min(live.eventCount - (after + 1), MOST_EVENTS);
-    if (most <= 0) return events;
-    for await (const event of live.read(after)) {
-      if (event.event === 'execution-finished' || events.push(event) >= most) break;
+    for await (const event of live.readSoFar(after)) {
+      if (event.event === 'execution-finished' || events.push(event) >= MOST_EVENTS) break;
     }
     return events;
   }
@@ -109,6 +115,12 @@ export class ExecutionReaders {
         throw new Refused(failure('interrupted', { retry_after: 5 }));
       });
     }
+  }
+
+  /** Resolves when it has asked a person, as its events show. */
+  async #remotelyParked(row: ExecutionRow, elsewhere: ExecutionsElsewhere): Promise<void> {
+    for await (const { event } of this.#remoteEvents(row, elsewhere, -1)) if (event === 'question-asked') return;
+    await new Promise(() => {});
   }
 
   /** The events of an execution that another node runs, from that node; the rest from its record. */
@@ -136,6 +148,20 @@ export class ExecutionReaders {
       }
     }
     if (signal?.aborted !== true) yield* pastEvents(await ended, last);
+  }
+}
+
+async function* remoteEventsSoFar(
+  row: ExecutionRow,
+  elsewhere: ExecutionsElsewhere,
+  after: number,
+): AsyncGenerator<ExecutionEventRecord, void, undefined> {
+  for (let last = after; ; ) {
+    const events = await elsewhere.eventsAfter(row, last, { waits: false });
+    yield* events;
+    const end = events.at(-1);
+    if (end === undefined) return;
+    last = end.sequence;
   }
 }
 

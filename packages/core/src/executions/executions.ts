@@ -20,7 +20,7 @@ import type { LongText } from '../text/long-text.ts';
 import { everyHour } from '../time/every-hour.ts';
 import type { PurgeTime } from '../time/purge-time.ts';
 import { cursorAfter, numberInCursor } from './cursor.ts';
-import type { ExecutionsElsewhere } from './elsewhere.ts';
+import type { ExecutionsElsewhere, WaitOptions } from './elsewhere.ts';
 import { ExecutionReaders } from './execution-readers.ts';
 import {
   ExecutionRunner,
@@ -158,7 +158,8 @@ export class Executions {
     const soFar = await this.#live(key)?.soFar();
     const row = await this.#options.store.find(key);
     if (row === undefined) return undefined;
-    return row.end?.result ?? soFar ?? JSON.stringify(runningResult(row, NO_RESULTS));
+    if (row.end !== null) return row.end.result;
+    return soFar ?? (await this.#readers.elsewhere?.soFar(key)) ?? JSON.stringify(runningResult(row, NO_RESULTS));
   }
 
   /** The recorded request of an execution and its recorded effects. */
@@ -211,8 +212,17 @@ export class Executions {
   }
 
   /** For another node: its events after a number. `undefined`: it does not run here. */
-  eventsHere(key: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[] | undefined> {
-    return this.#readers.eventsHere(key, after);
+  eventsHere(
+    key: ExecutionKey,
+    after: number,
+    options?: WaitOptions,
+  ): Promise<readonly ExecutionEventRecord[] | undefined> {
+    return this.#readers.eventsHere(key, after, options);
+  }
+
+  /** For another node: its state as JSON text. `undefined`: it does not run here. */
+  async soFarHere(key: ExecutionKey): Promise<string | undefined> {
+    return this.#live(key)?.soFar();
   }
 
   /** Others may continue what runs here: nothing more is recorded, and readers continue there. */

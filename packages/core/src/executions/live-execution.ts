@@ -191,6 +191,17 @@ export class LiveExecution extends ActiveRun {
     if (this.#closing) await this.ended;
   }
 
+  /** The events after a number that have occurred by now. */
+  async *readSoFar(after: number): AsyncGenerator<ExecutionEventRecord, void, undefined> {
+    let left = this.eventCount - (after + 1);
+    if (left <= 0) return;
+    for await (const event of this.read(after)) {
+      yield event;
+      left -= 1;
+      if (left === 0) return;
+    }
+  }
+
   #wakeReaders(): void {
     const wake = this.#wake;
     this.#wake = [];

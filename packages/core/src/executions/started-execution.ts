@@ -6,8 +6,6 @@ import { type ExecutionEventRecord, type LiveExecution, pastEvents } from './liv
 /** An execution that was started: its result and its events. */
 export interface StartedExecution {
   readonly row: ExecutionRow;
-  /** The number of events so far, including the final one. */
-  readonly eventCount: number;
   /** When it was first requested, where this is a repeat. Of an execution that is recorded late this is known with its result. */
   replayedFrom(): number | undefined;
   /** Its result as JSON text, as soon as that is recorded. */
@@ -16,16 +14,18 @@ export interface StartedExecution {
   parked(): Promise<void>;
   /** The events after a number, to the final one. The signal tells when the reader leaves. */
   events(after: number, signal?: StopSignal): AsyncIterable<ExecutionEventRecord>;
+  /** The events after a number that have occurred by now. */
+  eventsSoFar(after: number): AsyncIterable<ExecutionEventRecord>;
 }
 
 /** An execution that runs in this process. */
 export function runningExecution(live: LiveExecution): StartedExecution {
   return {
     row: live.row,
-    eventCount: live.eventCount,
     result: () => live.ended,
     parked: () => live.whenParked(),
     events: (after) => live.read(after),
+    eventsSoFar: (after) => live.readSoFar(after),
     replayedFrom: () => live.replayedFrom,
   };
 }
@@ -33,18 +33,18 @@ export function runningExecution(live: LiveExecution): StartedExecution {
 /** An execution that has ended. */
 export type EndedExecution = ExecutionRow & { readonly end: ExecutionEnd };
 
+type RemoteReading = Pick<StartedExecution, 'parked' | 'events' | 'eventsSoFar'>;
+
 /** An execution that another node runs. */
 export function remoteExecution(
   row: ExecutionRow,
-  { endOf, events }: { readonly endOf: () => Promise<EndedExecution>; readonly events: StartedExecution['events'] },
+  { endOf, ...reading }: { readonly endOf: () => Promise<EndedExecution> } & RemoteReading,
 ): StartedExecution {
   return {
     row,
-    eventCount: 0,
     replayedFrom: () => undefined,
     result: async () => (await endOf()).end.result,
-    parked: () => new Promise(() => {}),
-    events,
+    ...reading,
   };
 }
 
@@ -52,10 +52,10 @@ export function remoteExecution(
 export function finishedExecution(row: ExecutionRow, result: string | LongText): StartedExecution {
   return {
     row,
-    eventCount: Number.POSITIVE_INFINITY,
     replayedFrom: () => undefined,
     result: async () => result,
     parked: () => new Promise(() => {}),
     events: (after) => pastEvents(row, after),
+    eventsSoFar: (after) => pastEvents(row, after),
   };
 }

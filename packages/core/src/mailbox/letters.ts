@@ -20,7 +20,7 @@ import {
   messageSenderOf,
 } from './answer.ts';
 import { addressOf } from './callback-address.ts';
-import { isOpen, questionMessageIn } from './question.ts';
+import { questionMessageIn } from './question.ts';
 
 export interface LettersOptions {
   readonly engine: Engine;
@@ -127,7 +127,7 @@ export class Letters {
           if (!isRepeat) await this.#recordQuestion(request, frame);
           const question = questionMessageIn(request, frame);
           // A repeat is shown the question that is open now, not one that was answered since.
-          if (question !== undefined && isOpen(questions, request, question.messageId)) onQuestion(question);
+          if (question !== undefined && (await questions.isOpen(request, question.messageId))) onQuestion(question);
         });
       });
       const { row, isRepeat } = await accepted;

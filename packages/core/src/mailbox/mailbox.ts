@@ -33,7 +33,7 @@ import { addressOf } from './callback-address.ts';
 import type { CallbackLimits } from './callback-limits.ts';
 import type { Addressed, Directory } from './directory.ts';
 import { type Admitted, type LetterSettings, Letters, logUnlessRefused } from './letters.ts';
-import { answerRequestIn, isOpen, questionMessageIn, questionMessageOf } from './question.ts';
+import { answerRequestIn, questionMessageIn, questionMessageOf } from './question.ts';
 import { threadHistory } from './thread-history.ts';
 
 export interface MailboxServiceOptions {
@@ -228,10 +228,12 @@ export class MailboxService {
       const seeing = (frame: E2AResponse) => {
         seen?.(frame);
         const question = request === undefined || isLate ? undefined : questionMessageIn(request, frame);
-        if (request === undefined || question === undefined || !isOpen(engine.questions, request, question.messageId))
-          return;
-        cancel();
-        resolve(question);
+        if (request === undefined || question === undefined) return undefined;
+        return engine.questions.isOpen(request, question.messageId).then((isOpen) => {
+          if (!isOpen) return;
+          cancel();
+          resolve(question);
+        });
       };
       finalOf(reading, seeing)
         .then((final) => {

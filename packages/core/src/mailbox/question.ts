@@ -13,7 +13,6 @@ import {
   repliedQuestion,
 } from '@dragoman/protocols/a2a-mailbox';
 import type { Principal } from '../call/principal.ts';
-import type { OpenQuestions } from '../questions/open-questions.ts';
 import { type MailboxRequest, mailboxAnswerOf } from './answer.ts';
 
 /** The message to the sender about a question or its end; `undefined` for every other frame. */
@@ -30,11 +29,6 @@ export function questionMessageIn(request: MailboxRequest, frame: E2AResponse): 
 export function questionMessageOf(request: MailboxRequest, question: Question): MailboxResponse | undefined {
   const body = questionBody(question, request.envelope.session_id);
   return questionMessageIn(request, newResponse({ response_kind: 'acp.output_request', body }));
-}
-
-/** Whether this message asks a question that is open. */
-export function isOpen(questions: OpenQuestions, request: MailboxRequest, messageId: string): boolean {
-  return questions.of(request).some(({ question }) => question.question_id === messageId);
 }
 
 /** The request to the server that a reply to a question stands for; `undefined` for any other message. */

@@ -18,9 +18,19 @@ export interface AgentPush {
 export class Pushes {
   readonly #options: PushesOptions;
   readonly #listeners = new Map<string, Set<Listener>>();
+  #elsewhere: PushesElsewhere | undefined;
 
   constructor(options: PushesOptions) {
     this.#options = options;
+  }
+
+  /** Callers may listen at other nodes, too. */
+  join(elsewhere: PushesElsewhere): void {
+    this.#elsewhere = elsewhere;
+  }
+
+  get hasListeners(): boolean {
+    return this.#listeners.size > 0;
   }
 
   /** Calls `send` with each push for this caller, as JSON text, until the returned function is called. */
@@ -28,6 +38,7 @@ export class Pushes {
     const listener = { principal, send };
     const listeners = this.#listeners.get(principal.id) ?? new Set();
     this.#listeners.set(principal.id, listeners.add(listener));
+    if (this.#listeners.size === 1) this.#elsewhere?.listening();
     return () => {
       listeners.delete(listener);
       if (listeners.size === 0) this.#listeners.delete(principal.id);
@@ -36,12 +47,19 @@ export class Pushes {
 
   async deliver(push: AgentPush): Promise<void> {
     // Most servers have no listeners.
-    if (this.#listeners.size === 0) return;
+    if (!this.hasListeners && this.#elsewhere?.hasListeners !== true) return;
     const owner = push.request?.owner ?? (await this.#ownerOf(push));
-    const listeners = owner === undefined ? undefined : this.#listeners.get(owner);
-    if (listeners === undefined) return;
+    if (owner === undefined) return;
     const text = JSON.stringify(encodeResponse(this.#frameFor(push)));
-    for (const { principal, send } of listeners) if (allows(principal.permissions.agents, push.agentId)) send(text);
+    const addressed = { owner, agentId: push.agentId, text };
+    this.deliverHere(addressed);
+    this.#elsewhere?.deliver(addressed);
+  }
+
+  /** To the listeners at this node. */
+  deliverHere({ owner, agentId, text }: AddressedPush): void {
+    for (const { principal, send } of this.#listeners.get(owner) ?? [])
+      if (allows(principal.permissions.agents, agentId)) send(text);
   }
 
   /** Callers choose their session ids. An id that two callers use has no single owner. */
@@ -72,6 +90,21 @@ export class Pushes {
       metadata: { ...frame.metadata, [SERVER_PUSH_KEY]: true },
     });
   }
+}
+
+/** A push as the listeners of its owner receive it. */
+export interface AddressedPush {
+  readonly owner: string;
+  readonly agentId: string;
+  readonly text: string;
+}
+
+/** The listeners at other nodes. Absent where one process owns the store. */
+export interface PushesElsewhere {
+  readonly hasListeners: boolean;
+  /** The first listener has come to this node. */
+  listening(): void;
+  deliver(push: AddressedPush): void;
 }
 
 interface PushesOptions {

@@ -3,6 +3,7 @@ import type { AskClient } from '../call/ask-client.ts';
 import type { RunningCall } from '../call/call.ts';
 import type { Clock, Ids } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
+import type { ClientCallsElsewhere } from './questions-elsewhere.ts';
 
 /**
  * Requests of agents to their caller's client, such as an editor for a file: a frame `acp.output_request` with the method, answered once
@@ -12,6 +13,7 @@ export class ClientCalls {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #open = new Map<string, OpenCall>();
+  #elsewhere: ClientCallsElsewhere | undefined;
 
   constructor({ clock, ids }: { readonly clock: Clock; readonly ids: Ids }) {
     this.#clock = clock;
@@ -22,7 +24,7 @@ export class ClientCalls {
     if (running.aborted) throw running.reason;
     const mine = [...this.#open.values()].filter((open) => open.running === running);
     if (mine.length >= MOST_OPEN) refuse('busy', {}, `A request may have ${MOST_OPEN} open calls to its client.`);
-    const id = `c_${this.#ids.hex()}`;
+    const id = `${PREFIX}${this.#ids.hex()}`;
     let abandon = () => {};
     let cancelTimer = () => {};
     try {
@@ -45,8 +47,19 @@ export class ClientCalls {
     }
   }
 
-  /** Answers the call with this id by a JSON-RPC response. Returns false where this caller has no open call with this id. */
-  answer(id: string, owner: string, response: JsonObject): boolean {
+  /** Adds the calls of other nodes. */
+  join(elsewhere: ClientCallsElsewhere): void {
+    this.#elsewhere = elsewhere;
+  }
+
+  /** Answers the call with this id by a JSON-RPC response. False where this caller has no open call with this id, on any node. */
+  async answer(id: string, owner: string, response: JsonObject): Promise<boolean> {
+    if (this.answerHere(id, owner, response)) return true;
+    return id.startsWith(PREFIX) && (await this.#elsewhere?.answer(id, owner, response)) === true;
+  }
+
+  /** The same for a call of this node. */
+  answerHere(id: string, owner: string, response: JsonObject): boolean {
     const open = this.#open.get(id);
     if (open?.running.row.owner !== owner) return false;
     open.answer(response);
@@ -59,4 +72,6 @@ interface OpenCall {
   readonly answer: (response: JsonObject) => void;
 }
 
+/** Of the ids of calls. */
+const PREFIX = 'c_';
 const MOST_OPEN = 64;

@@ -28,6 +28,8 @@ import type { QuestionsElsewhere } from './questions-elsewhere.ts';
 export interface OpenQuestion {
   readonly owner: string;
   readonly requestId: string;
+  /** The ids of all requests that it belongs to. */
+  readonly names: readonly string[];
   readonly agentId: string;
   readonly sessionId: string | null;
   readonly question: Question;
@@ -91,8 +93,7 @@ export class OpenQuestions {
     }
     return new Promise<QuestionAnswer>((resolve, reject) => {
       const known: KnownQuestion = {
-        open: { owner, requestId, agentId, sessionId, question },
-        names: new Set([requestId, ...(running.names ?? [])]),
+        open: { owner, requestId, names: [requestId, ...(running.names ?? [])], agentId, sessionId, question },
         askers: new Set([agentId, ...askers]),
         running,
         end: undefined,
@@ -129,8 +130,12 @@ export class OpenQuestions {
 
   /** The open questions of a request, oldest first. */
   of({ owner, requestId }: RequestKey): readonly OpenQuestion[] {
-    const known = [...this.#known.values()].filter(({ end, names }) => end === undefined && names.has(requestId));
-    return known.map(({ open }) => open).filter((open) => open.owner === owner);
+    return this.ofOwner(owner).filter(({ names }) => names.includes(requestId));
+  }
+
+  /** The open questions of all requests of an owner, oldest first. */
+  ofOwner(owner: string): readonly OpenQuestion[] {
+    return this.#open().filter((open) => open.owner === owner);
   }
 
   /** The open questions that a caller may answer, oldest first. */
@@ -159,7 +164,19 @@ export class OpenQuestions {
   /** The open questions of a request, on any node. */
   async anywhereOf(key: RequestKey): Promise<readonly OpenQuestion[]> {
     const here = this.of(key);
-    return here.length > 0 || this.#elsewhere === undefined ? here : this.#elsewhere.of(key);
+    if (here.length > 0 || this.#elsewhere === undefined) return here;
+    const elsewhere = await this.#elsewhere.ofOwner(key.owner);
+    return elsewhere.filter(({ names }) => names.includes(key.requestId));
+  }
+
+  /** Whether a question of a request is open, on any node. */
+  async isOpen(key: RequestKey, questionId: string): Promise<boolean> {
+    return (await this.anywhereOf(key)).some(({ question }) => question.question_id === questionId);
+  }
+
+  /** The open questions of all requests of an owner, on all nodes. */
+  async anywhereOfOwner(owner: string): Promise<readonly OpenQuestion[]> {
+    return [...this.ofOwner(owner), ...((await this.#elsewhere?.ofOwner(owner)) ?? [])];
   }
 
   /** The open questions on all nodes that a caller may answer, oldest first. */
@@ -167,6 +184,14 @@ export class OpenQuestions {
     const elsewhere = (await this.#elsewhere?.openFor(principal)) ?? [];
     const open = [...this.openFor(principal), ...elsewhere];
     return open.sort((a, b) => Date.parse(a.question.asked_at) - Date.parse(b.question.asked_at));
+  }
+
+  /** The latest ended questions on all nodes that a caller could have answered, newest first. */
+  async anywhereEndedFor(principal: Principal): Promise<readonly EndedQuestion[]> {
+    const here = this.endedFor(principal);
+    if (this.#elsewhere === undefined) return here;
+    const all = [...here, ...(await this.#elsewhere.endedFor(principal))];
+    return all.sort((a, b) => endOf(b).localeCompare(endOf(a))).slice(0, MOST_REMEMBERED);
   }
 
   /** Whether this node knows the question. */
@@ -192,7 +217,7 @@ export class OpenQuestions {
   ): Promise<QuestionAnswer> {
     const known = this.#known.get(questionId);
     const refusal = known === undefined ? undefined : refusalOf(known, answerer);
-    const isOther = requestId !== undefined && known?.names.has(requestId) !== true;
+    const isOther = requestId !== undefined && known?.open.names.includes(requestId) !== true;
     if (known === undefined) {
       const taken = await this.#elsewhere?.answer({ questionId, requestId }, given, answerer);
       if (taken !== undefined) return taken;
@@ -299,8 +324,6 @@ export interface AskingRun extends StopSignal {
 
 interface KnownQuestion {
   readonly open: OpenQuestion;
-  /** The ids of the requests that the question belongs to. */
-  readonly names: ReadonlySet<string>;
   /** The agents that ask. */
   readonly askers: ReadonlySet<string>;
   readonly running: AskingRun;
@@ -321,6 +344,11 @@ function refusalOf(
     return `A question of kind ${open.question.kind} cannot be answered by a tool call: a person has to answer it.`;
   }
   return undefined;
+}
+
+/** A withdrawn question has no time of its own. */
+function endOf({ end: { answer }, question }: EndedQuestion): string {
+  return answer?.at ?? question.asked_at;
 }
 
 function missingMember({ kind, options, schema, url }: NewQuestion): string | undefined {

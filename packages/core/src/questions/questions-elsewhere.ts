@@ -1,7 +1,6 @@
-import type { GivenAnswer, QuestionAnswer } from '@dragoman/protocols';
+import type { GivenAnswer, JsonObject, QuestionAnswer } from '@dragoman/protocols';
 import type { Principal } from '../call/principal.ts';
-import type { RequestKey } from '../store/store.ts';
-import type { Answerer, OpenQuestion } from './open-questions.ts';
+import type { Answerer, EndedQuestion, OpenQuestion } from './open-questions.ts';
 
 /** The questions that runs of other nodes have asked. Absent where one process owns the store. */
 export interface QuestionsElsewhere {
@@ -11,8 +10,16 @@ export interface QuestionsElsewhere {
     given: GivenAnswer,
     answerer: Answerer,
   ): Promise<QuestionAnswer | undefined>;
-  /** The open questions of a request. */
-  of(key: RequestKey): Promise<readonly OpenQuestion[]>;
+  /** The open questions of all requests of an owner. */
+  ofOwner(owner: string): Promise<readonly OpenQuestion[]>;
   /** The open questions that a caller may answer. */
   openFor(principal: Principal): Promise<readonly OpenQuestion[]>;
+  /** The latest ended questions that a caller could have answered. */
+  endedFor(principal: Principal): Promise<readonly EndedQuestion[]>;
+}
+
+/** The calls of agents on other nodes to their caller's client. Absent where one process owns the store. */
+export interface ClientCallsElsewhere {
+  /** False where no other node has an open call with this id for this caller. */
+  answer(id: string, owner: string, response: JsonObject): Promise<boolean>;
 }

@@ -7,6 +7,10 @@ export class Readers {
     this.#onLastLeft = onLastLeft;
   }
 
+  get isEmpty(): boolean {
+    return this.#present === 0;
+  }
+
   /** Counts a reader until its signal aborts. */
   add(signal: AbortSignal): void {
     this.#present += 1;

@@ -169,7 +169,7 @@ export class Runs {
     const recordedWith = { nonce, arrival: arrivalText(envelope, call, admission.agentId), letter };
     const looking = this.#lineFor(admission.agentId);
     const line = looking === undefined ? undefined : await looking;
-    const opened = { requestId, envelope: recorded, text, call, admission, recordedWith };
+    const opened = { requestId, given: envelope, envelope: recorded, text, call, admission, recordedWith };
     if (line !== undefined) return this.#openAt(line, opened);
     const isHeld = this.#heldFor(admission) !== undefined;
     // After everything that can throw: a place must be released.
@@ -194,7 +194,7 @@ export class Runs {
         early?.run.recorded(held);
         if (early !== undefined) this.#number(early);
         const live = early ?? this.#begin({ row, held }, envelope, call, answer, place);
-        if (admission.endsUnread === true) this.#endUnread(live, call.signal);
+        if (admission.endsUnread === true) live.readers = this.#endUnread(row, call.signal);
         return live.run;
       }
       this.#abandon(early, new Error('the request is a repeat'));
@@ -226,26 +226,28 @@ export class Runs {
   /** The other node that an agent has dialled in to, when it is not connected here. */
   #lineFor(agentId: string): Promise<number | undefined> | undefined {
     if (this.#elsewhere === undefined || this.#whenReachable(agentId) === undefined) return undefined;
-    return this.#elsewhere.lineOf(agentId);
+    return this.lineOf(agentId);
+  }
+
+  /** The other node that an agent is connected to. */
+  lineOf(agentId: string): Promise<number | undefined> | undefined {
+    return this.#elsewhere?.lineOf(agentId);
   }
 
   /** Records a request for another node, which answers it. */
   async #openAt(holder: number, opened: Opened): Promise<FrameSource> {
-    const { envelope, call, admission, recordedWith } = opened;
+    const { given, envelope, call, admission, recordedWith } = opened;
     this.table.requireOpen('request');
     const row = this.#rowOf(opened, 'accepted');
     if (hasExpired(row, this.#clock)) await this.#refuseUnlessKnown(row, failure('expired'));
+    if (given.auth !== null) await this.#elsewhere?.giveAuth(holder, row, given.auth);
     const accepted = await this.#store.requests.accept(row, { ...recordedWith, holder });
     if ('reused' in accepted) refuse('nonce_reused');
     if (accepted.repeat) return this.#repeated(accepted.row, envelope, call);
     this.table.counts.acceptRequest({ protocol: envelope.provenance.source_protocol, agentId: row.agentId });
     call.beside?.onAccepted?.(row, { isRepeat: false });
     this.#elsewhere?.handOver(holder);
-    if (admission.endsUnread === true) {
-      const cancel = () => void this.cancel(row, UNREAD);
-      call.signal.addEventListener('abort', cancel, { once: true });
-      if (call.signal.aborted) cancel();
-    }
+    if (admission.endsUnread === true) this.#endUnread(row, call.signal);
     return this.#recorded(row);
   }
 
@@ -300,10 +302,29 @@ export class Runs {
     return this.table.get(LiveRequest, requestName(key));
   }
 
-  /** The caller is its first reader. */
-  #endUnread(live: LiveRequest, signal: AbortSignal): void {
-    live.readers = new Readers(() => this.cancel(live.row, UNREAD));
-    live.readers.add(signal);
+  /** Ends a request with its last reader. The caller is the first one. */
+  #endUnread(key: RequestKey, signal: AbortSignal): Readers {
+    const readers = new Readers(() => {
+      if (this.#elsewhere === undefined) this.cancel(key, UNREAD);
+      else void this.#endWhenUnread(key, readers, this.#elsewhere);
+    });
+    readers.add(signal);
+    return readers;
+  }
+
+  async #endWhenUnread(key: RequestKey, readers: Readers, elsewhere: Elsewhere): Promise<void> {
+    const { signal } = this.table.stopped;
+    try {
+      while (await elsewhere.isRead(key)) await this.#clock.wait(UNREAD_PAUSE_MS, signal);
+      if (readers.isEmpty) await this.cancel(key, UNREAD);
+    } catch (error) {
+      if (!signal.aborted) this.#log.warn({ request_id: key.requestId, error: String(error) }, 'readers were not found');
+    }
+  }
+
+  /** Whether a request that is answered here, for another node, is read here. */
+  isReadHere(key: RequestKey): boolean {
+    return this.#find(key)?.readers?.isEmpty === false;
   }
 
   /** The request as it runs, or as it is recorded. A request that ends in between is recorded before it stops running. */
@@ -366,6 +387,9 @@ export class Runs {
   /** Answers a request that another node has recorded for this one. */
   async adopt(claimed: Claimed<RequestRow>): Promise<void> {
     await this.#resume?.(claimed);
+    const live = this.#find(claimed.row);
+    // The node that recorded it ends it when nobody reads it.
+    if (live !== undefined) live.readers ??= new Readers(() => {});
   }
 
   /** Of a request that is answered here, the sequence of the next frame that is not on the disk. */
@@ -421,7 +445,7 @@ export class Runs {
       // It was claimed from this process too, which may not know it yet.
       const lost = this.#find(row);
       if (lost !== undefined) this.#lose(lost);
-      const envelope = recordedEnvelope(row.envelope);
+      const envelope = this.#withAuth(recordedEnvelope(row.envelope), row);
       const call = callFor(row);
       const frameKey = this.#frameKeyOf(row.agentId);
       if (call === undefined || (row.state !== 'accepted' && frameKey === undefined)) {
@@ -433,6 +457,11 @@ export class Runs {
     };
     this.#resume = resume;
     return { unfinished: () => claimAll((limit) => this.#store.requests.claim(limit), this.#patience), resume };
+  }
+
+  #withAuth(recorded: E2AEnvelope, key: RequestKey): E2AEnvelope {
+    const auth = recorded.auth === null ? undefined : this.#elsewhere?.takeAuth(key);
+    return auth === undefined ? recorded : { ...recorded, auth };
   }
 
   #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, recorded: RecordedFrames): Promise<void> {
@@ -483,6 +512,7 @@ export class Runs {
 
 interface Opened {
   readonly requestId: string;
+  readonly given: E2AEnvelope;
   /** As it is recorded. */
   readonly envelope: E2AEnvelope;
   readonly text: string;
@@ -503,6 +533,8 @@ function controlled(live: LiveRequest, control: RunControl): boolean {
 }
 
 const UNREAD = 'The request was to end with its last reader, who left.';
+/** How often to ask whether other nodes still read a request that has no reader here. */
+const UNREAD_PAUSE_MS = 1000;
 
 function tooMany(agentId: string): Failure {
   return failure('busy', { retry_after: 1 }, `Too many requests wait for the agent ${agentId}.`);

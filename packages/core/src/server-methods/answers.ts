@@ -35,7 +35,7 @@ export const chatUserAnswer: ServerMethod = async function* (envelope, call, { q
 export const acpToolResponse: ServerMethod = async function* (envelope, call, { questions, clientCalls }) {
   const questionId = textParam(envelope, 'jsonrpc_id') ?? needed(envelope, 'jsonrpc_id');
   const response = envelope.params['response'] ?? null;
-  if (isObject(response) && clientCalls.answer(questionId, call.principal.id, response)) return {};
+  if (isObject(response) && (await clientCalls.answer(questionId, call.principal.id, response))) return {};
   const given: GivenAnswer = answerFromAcpResponse(response);
   const answer = await questions.answer({ questionId }, given, answererOf(envelope, call));
   return { question_id: questionId, answer };

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { type E2AEnvelope, type E2AResponse, type JsonObject, newEnvelope, newProvenance } from '@dragoman/protocols';
 import { frameOf } from '../agents/answering.ts';
 import type { Executions } from '../executions/executions.ts';
+import type { ExecutionEventRecord } from '../executions/live-execution.ts';
 import type { StartedExecution } from '../executions/started-execution.ts';
 import { recordedRequest } from '../executions/workflow-request.ts';
 import { FrameMaker } from '../runs/frame-maker.ts';
@@ -26,17 +27,18 @@ export function executionRequests(executions: Pick<Executions, 'follow' | 'cance
       envelope: envelopeOf(execution.row),
       acceptedAt: execution.row.acceptedAt,
       isFinished: execution.row.end !== null,
-      read: (after, signal) => new Reading({ open: async () => sourceOf(framesOf(execution, after, signal)), after }),
+      read: (after, signal) => {
+        const frames = () => framesOf(execution, after, execution.events(after, signal));
+        return new Reading({ open: async () => sourceOf(frames()), after });
+      },
       page: async ({ after, limit = Number.POSITIVE_INFINITY, maxBytes = PAGE_BYTES }) => {
-        const most = Math.min(limit, execution.eventCount - (after + 1));
         const rows: FrameRow[] = [];
-        if (most <= 0) return rows;
         let left = maxBytes;
-        for await (const frame of framesOf(execution, after)) {
+        for await (const frame of framesOf(execution, after, execution.eventsSoFar(after))) {
           const row = rowOf(frame);
           left -= row.text.length;
           if (left < 0 && rows.length > 0) break;
-          if (rows.push(row) >= most) break;
+          if (rows.push(row) >= limit) break;
         }
         return rows;
       },
@@ -66,7 +68,7 @@ function envelopeOf({ owner, executionId, request, acceptedAt }: ExecutionRow): 
 async function* framesOf(
   execution: StartedExecution,
   after: number,
-  signal?: AbortSignal,
+  events: AsyncIterable<ExecutionEventRecord>,
 ): AsyncGenerator<E2AResponse, void, undefined> {
   const { owner, executionId, acceptedAt } = execution.row;
   let now = new Date(acceptedAt);
@@ -75,7 +77,7 @@ async function* framesOf(
   const uuid = () => hex().replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-8$3-8$4-$5');
   const envelope = envelopeOf(execution.row);
   const maker = new FrameMaker({ envelope, clock: { now: () => now }, ids: { hex, uuid }, from: sequence });
-  for await (const event of execution.events(after, signal)) {
+  for await (const event of events) {
     if (event.event === 'execution-finished') now = endOf(event.data) ?? now;
     yield frameOf(partOf(event), maker);
     sequence += 1;

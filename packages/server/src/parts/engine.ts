@@ -7,10 +7,12 @@ import {
   Engine,
   type JsonReader,
   ProofFailures,
+  RemotePushes,
   RemoteQuestions,
   RemoteRuns,
   type Store,
   ToolRegistry,
+  type Vault,
 } from '@dragoman/core';
 import { logLine } from '@dragoman/protocols';
 import { AnsweringAgents } from '../agents/answering-agents.ts';
@@ -29,6 +31,7 @@ export interface EnginePart extends ServerPart {
   readonly agents: AnsweringAgents;
   readonly tools: ToolRegistry;
   readonly hub: AgentSocketHub;
+  readonly agentLines: AgentLines | undefined;
   readonly proofFailures: ProofFailures;
   readonly keyCheck: KeyCheck;
   readonly failedLogins: FailedLogins;
@@ -37,12 +40,13 @@ export interface EnginePart extends ServerPart {
 export interface EnginePartOptions extends OpeningOptions {
   readonly store: Store;
   readonly cluster: Cluster | undefined;
+  readonly vault: Vault;
   readonly reader: JsonReader;
 }
 
 /** The engine, its callers, and the endpoint where agents dial in. Later parts add agents and tools. */
 export function openEnginePart(options: EnginePartOptions): EnginePart {
-  const { config, store, cluster, reader, clock, ids, log } = options;
+  const { config, store, cluster, vault, reader, clock, ids, log } = options;
   const callers = new Callers({ store: store.agents, clock });
   const agents = new AnsweringAgents(config.agents, callers);
   const engine = new Engine({
@@ -60,17 +64,19 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     anonymousSender: (owner) => anonymousSender(config.mailbox, owner, agents),
     ...(config.log.e2a && { onFrame: (frame) => log.info(JSON.parse(logLine(frame)), 'E2A response') }),
   });
-  let lines: AgentLines | undefined;
+  let agentLines: AgentLines | undefined;
   if (store.cluster !== undefined && cluster !== undefined) {
-    new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, clock, log });
-    const { questions } = engine;
+    new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, vault, clock, log });
+    const { questions, clientCalls } = engine;
     new RemoteQuestions({
       store: store.cluster,
       questions,
+      clientCalls,
       cluster,
       principalNamed: (id) => engine.principalNamed(id),
     });
-    lines = new AgentLines({ store: store.cluster, runs: engine.runs, cluster, log });
+    new RemotePushes({ store: store.cluster, pushes: engine.pushes, cluster, clock, log });
+    agentLines = new AgentLines({ store: store.cluster, runs: engine.runs, cluster, log });
   }
   const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });
   engine.tools = tools;
@@ -80,7 +86,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     clock,
     ids,
     log,
-    onChanged: (id, isConnected) => lines?.changed(id, isConnected),
+    onChanged: (id, isConnected) => agentLines?.changed(id, isConnected),
     onPush: (push: AgentPush) => engine.pushes.deliver(push),
     reader,
     maxFrameBytes,
@@ -91,6 +97,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     agents,
     tools,
     hub,
+    agentLines,
     proofFailures,
     keyCheck: new KeyCheck({ engine, proofFailures, failed: failedLogins }),
     failedLogins,

@@ -1,4 +1,6 @@
-import { type KnowledgeBases, McpEndpoint, type McpServers, type StoredWorkflows } from '@dragoman/core';
+import { randomBytes } from 'node:crypto';
+import { type KnowledgeBases, McpEndpoint, type McpNodes, type McpServers, type StoredWorkflows } from '@dragoman/core';
+import type { Json } from '@dragoman/protocols';
 import { keptAnswersMs } from '../config/kept-answers.ts';
 import { mcpRoutes } from '../routes/mcp.ts';
 import { VERSION } from '../version.ts';
@@ -16,14 +18,20 @@ export interface McpPart extends ServerPart {
 }
 
 /** Serves every agent, tool and workflow of this server over MCP. */
-export function openMcpPart(options: McpPartOptions): McpPart {
-  const { config, clock } = options;
+export async function openMcpPart(options: McpPartOptions): Promise<McpPart> {
+  const { config, clock, cluster } = options;
   const endpoint = new McpEndpoint({
     ...options,
     version: VERSION,
     waitSeconds: config.mcp.wait_seconds,
     maxListedTools: config.mcp.max_listed_tools,
     keepMs: keptAnswersMs(config),
+    nodes: await otherNodes(options),
+  });
+  cluster?.calls.serve(CANCEL, async (params) => {
+    const { sessionId, callId } = params as unknown as RunningCall;
+    endpoint.cancelHere(sessionId, callId);
+    return null;
   });
   return {
     endpoint,
@@ -31,3 +39,30 @@ export function openMcpPart(options: McpPartOptions): McpPart {
     drain: async () => endpoint.stop(),
   };
 }
+
+async function otherNodes({ store, cluster, vault, log }: Service): Promise<McpNodes | undefined> {
+  const { cluster: nodes } = store;
+  if (nodes === undefined || cluster === undefined) return undefined;
+  const key = await vault.keep('mcp-sessions.key', () => randomBytes(32).toString('base64url'));
+  const cancel = async (call: RunningCall) => {
+    for (const node of await nodes.others()) await cluster.calls.ask(node, CANCEL, { ...call });
+  };
+  return {
+    get node() {
+      return cluster.node;
+    },
+    key: Buffer.from(key, 'base64url'),
+    cancel: (sessionId, callId) =>
+      void cancel({ sessionId, callId }).catch((error) => {
+        log.warn({ error: String(error) }, 'a call was not cancelled at the other nodes');
+      }),
+  };
+}
+
+interface RunningCall {
+  readonly sessionId: string;
+  /** Of JSON-RPC. */
+  readonly callId: Json;
+}
+
+const CANCEL = 'mcp.cancel';

@@ -50,7 +50,7 @@ export interface MessagesPart extends ServerPart {
 /** Puts the messages service together as configured. */
 export async function openMessagesPart(service: Service): Promise<MessagesPart> {
   const { config, engine, agents, store, gate, signatures, proofFailures, reader, intake, address } = service;
-  const { clock, ids, log } = service;
+  const { agentLines, clock, ids, log } = service;
   const { messages: settings, host } = config;
   const serverId = settings.agent_id;
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
@@ -71,10 +71,13 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   const dialling = new Map<string, string>();
   /** They are alive while these are open. */
   const beat = async (connected: string) => {
-    for (const [agentId, owner] of dialling) if (owner === connected) await registry.beat(owner, agentId);
+    for (const agentId of agentsOf(connected)) await registry.beat(connected, agentId);
   };
+  const agentsOf = (callerId: string) => [...dialling].flatMap(([id, owner]) => (owner === callerId ? [id] : []));
   const connections = new AgentConnections({
-    onConnected: (callerId) => {
+    onChanged: (callerId, isConnected) => {
+      for (const agentId of agentsOf(callerId)) agentLines?.changed(agentId, isConnected);
+      if (!isConnected) return;
       beat(callerId).catch((error) => log.warn({ error: String(error) }, 'a heartbeat was not recorded'));
     },
   });
@@ -93,8 +96,9 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   });
   const reach = (agent: RegisteredAgent, what: 'put' | 'removed') => {
     const { card, endpoint, owner } = agent;
-    dialling.delete(agent.agentId);
+    const wasDialling = dialling.delete(agent.agentId);
     if (what === 'removed') {
+      if (wasDialling) agentLines?.changed(agent.agentId, false);
       if (relayed.delete(agent.agentId)) void engine.router.remove(agent.agentId);
       return;
     }
@@ -104,6 +108,8 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     relayed.add(agent.agentId);
     const isDialling = endpoint === OVER_CONNECTION && owner !== undefined;
     if (isDialling) dialling.set(agent.agentId, owner);
+    if (isDialling && connections.isConnected(owner)) agentLines?.changed(agent.agentId, true);
+    else if (wasDialling) agentLines?.changed(agent.agentId, false);
     const reached = isDialling ? connectionReach(connections, owner) : httpReach({ endpoint, gate, reader, clock });
     engine.addAgent(relayAgent({ card, reach: reached, serverId, signer, signatures, clock, ids, window }));
   };

@@ -1,4 +1,5 @@
 import type {
+  AgentLines,
   Cluster,
   Engine,
   JsonReader,
@@ -22,6 +23,8 @@ export interface Service extends OpeningOptions {
   readonly store: Store;
   /** This node among the others; absent where one process owns the store. */
   readonly cluster: Cluster | undefined;
+  /** The agents that have dialled in to this node; absent where one process owns the store. */
+  readonly agentLines: AgentLines | undefined;
   readonly vault: Vault;
   readonly gate: NetworkGate;
   /** Resolves what `env` and `headers` of the configuration refer to. */

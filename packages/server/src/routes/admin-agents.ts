@@ -118,7 +118,10 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
   ];
 }
 
-function listAgents({ query }: InboundRequest, { engine, registrations }: AdminContext): Answer | Failure {
+async function listAgents(
+  { query }: InboundRequest,
+  { engine, registrations }: AdminContext,
+): Promise<Answer | Failure> {
   const wanted = listQueryIn(query);
   if (isFailure(wanted)) return wanted;
   const { text } = wanted;
@@ -139,7 +142,7 @@ function listAgents({ query }: InboundRequest, { engine, registrations }: AdminC
       agents: page.flatMap((id) => (engine.callers.find(id) as JsonObject | undefined) ?? []),
       targets: page.filter((id) => engine.router.find(id)?.refusal === undefined && engine.router.has(id)),
       registered: registered.filter(({ agentId }) => ids.has(agentId)).map(registeredJson),
-      figures: page.map((id) => ({ ...figuresOf(id) })),
+      figures: await Promise.all(page.map(async (id) => ({ ...(await figuresOf(id)) }))),
       next_cursor: next,
     },
   };

@@ -40,8 +40,8 @@ function overviewRoute({ engine, meter, hour, edge, failedLogins, version, start
         history: hour.readings.map((reading) => ({ ...reading })),
         outcomes: Object.fromEntries(engine.runs.table.counts.finished('request')),
         by_protocol: Object.fromEntries(engine.runs.table.counts.byProtocol),
-        by_agent: busiestAgents(engine),
-        agents_down: agentsDown(engine),
+        by_agent: await busiestAgents(engine),
+        agents_down: await agentsDown(engine),
         rate_limited: engine.limiter.refusals,
         failed_logins: failedLogins.total,
         edge: { ...edge() },
@@ -78,10 +78,10 @@ function failedLoginsRoute({ failedLogins }: OverviewContext): Route {
 /** The agents with requests since the start, those with the most requests first. */
 function busiestAgents(engine: Engine) {
   const figuresOf = agentFigures(engine);
-  return [...engine.runs.table.counts.byAgent]
+  const busiest = [...engine.runs.table.counts.byAgent]
     .sort(([, one], [, other]) => other.accepted - one.accepted)
-    .slice(0, MOST_AGENTS_SHOWN)
-    .map(([agent]) => ({ ...figuresOf(agent) }));
+    .slice(0, MOST_AGENTS_SHOWN);
+  return Promise.all(busiest.map(async ([agent]) => ({ ...(await figuresOf(agent)) })));
 }
 
 const MOST_AGENTS_SHOWN = 200;

@@ -16,13 +16,13 @@ interface AgentFigures {
  */
 export type AgentHealth = 'ok' | 'away' | 'failing' | 'none';
 
-export function agentFigures({ runs, router }: Engine): (agent: string) => AgentFigures {
+export function agentFigures({ runs, router }: Engine): (agent: string) => Promise<AgentFigures> {
   const loads = runs.loads();
-  return (agent) => {
+  return async (agent) => {
     const { accepted, failed, unanswered } = runs.table.counts.byAgent.get(agent) ?? NO_COUNTS;
     const { running, waiting } = loads.get(agent) ?? { running: 0, waiting: 0 };
     const target = router.find(agent);
-    const isAway = target?.whenReachable?.() !== undefined;
+    const isAway = target?.whenReachable?.() !== undefined && (await runs.lineOf(agent)) === undefined;
     const isFailing = unanswered >= MOST_UNANSWERED;
     const health = target === undefined ? 'none' : isAway ? 'away' : isFailing ? 'failing' : 'ok';
     return { agent, accepted, failed, running, waiting, health };
@@ -30,11 +30,13 @@ export function agentFigures({ runs, router }: Engine): (agent: string) => Agent
 }
 
 /** The agents that do not answer. */
-export function agentsDown(engine: Engine): { readonly agent: string; readonly health: AgentHealth }[] {
+export async function agentsDown(
+  engine: Engine,
+): Promise<{ readonly agent: string; readonly health: AgentHealth }[]> {
   const figuresOf = agentFigures(engine);
   const down: { agent: string; health: AgentHealth }[] = [];
   for (const id of engine.router.ids()) {
-    const { agent, health } = figuresOf(id);
+    const { agent, health } = await figuresOf(id);
     if (health !== 'ok') down.push({ agent, health });
     if (down.length === MOST_DOWN) break;
   }

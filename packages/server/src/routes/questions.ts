@@ -74,7 +74,7 @@ async function list(request: InboundRequest, { engine }: QuestionsContext): Prom
   const questions =
     state === 'open'
       ? (await engine.questions.anywhereFor(caller)).map((one) => questionJson(one, { state }))
-      : engine.questions.endedFor(caller).map((one) => questionJson(one, one.end));
+      : (await engine.questions.anywhereEndedFor(caller)).map((one) => questionJson(one, one.end));
   return { status: 200, headers: { 'Cache-Control': 'no-store' }, json: { questions } };
 }
 

@@ -27,7 +27,7 @@ export interface TaskPage {
 }
 
 /** The query of a ListTasks call: requests of one caller to one agent. */
-export function requestQueryOf(request: ListTasksRequest, { owner, agentId }: Tasked): RequestQuery {
+export function requestQueryOf(request: ListTasksRequest, { owner, agentId }: Tasked): OwnQuery {
   const { contextId, status, pageSize = DEFAULT_PAGE, pageToken = '', statusTimestampAfter } = request;
   return {
     owner,
@@ -45,16 +45,17 @@ export function requestQueryOf(request: ListTasksRequest, { owner, agentId }: Ta
  * an answer; those are running now, so they are few.
  */
 export async function listedRequests(
-  query: RequestQuery,
+  query: OwnQuery,
   status: TaskState | undefined,
-  { requests, questions }: { requests: Pick<RequestStore, 'list'>; questions: Pick<OpenQuestions, 'of'> },
+  { requests, questions }: { requests: Pick<RequestStore, 'list'>; questions: Pick<OpenQuestions, 'anywhereOfOwner'> },
 ): Promise<RequestList> {
   if (status === undefined || !PROGRESS[status].includes('answering')) {
     return requests.list({ ...query, limit: query.limit + 1 });
   }
-  const stateOf = (key: RequestKey) => {
-    const [open] = questions.of(key);
-    return open === undefined ? 'TASK_STATE_WORKING' : waitingState(open.question);
+  const open = await questions.anywhereOfOwner(query.owner);
+  const stateOf = ({ requestId }: RequestKey) => {
+    const waiting = open.find(({ names }) => names.includes(requestId));
+    return waiting === undefined ? 'TASK_STATE_WORKING' : waitingState(waiting.question);
   };
   const all = await requests.list({ ...query, after: undefined, limit: MOST_ANSWERING });
   const later = query.after === undefined ? all : await requests.list({ ...query, limit: MOST_ANSWERING });
@@ -75,6 +76,8 @@ function placeIn(pageToken: string, owner: string): RequestPlace {
     failure('invalid_message', { issues: [{ pointer: '/pageToken', code: 'token', message }] }, message),
   );
 }
+
+type OwnQuery = RequestQuery & { readonly owner: string };
 
 interface Tasked {
   readonly owner: string;

@@ -34,9 +34,11 @@ import {
   type McpMethod,
   MODERN_METHODS,
 } from './methods.ts';
+import type { McpNodes } from './mcp-nodes.ts';
 import { McpNotices } from './notices.ts';
 import { McpPrompts } from './prompts.ts';
 import { McpResources } from './resources.ts';
+import { Seals } from './seals.ts';
 import { knownCapabilities, type McpSession, McpSessions } from './sessions.ts';
 import { McpTasks } from './tasks.ts';
 import { CANCELLED, ToolCalls } from './tool-calls.ts';
@@ -58,6 +60,7 @@ export interface McpEndpointOptions {
   readonly waitSeconds: number;
   readonly maxListedTools: number;
   readonly keepMs: number;
+  readonly nodes?: McpNodes | undefined;
 }
 
 /**
@@ -75,10 +78,11 @@ export class McpEndpoint {
     const upstream = new Upstream(options);
     const prompts = new McpPrompts(catalogue, upstream);
     this.#options = options;
-    this.#sessions = new McpSessions(ids);
+    const seals = new Seals(options.nodes?.key);
+    this.#sessions = new McpSessions({ ids, seals, nodes: options.nodes });
     this.#features = {
       catalogue,
-      calls: new ToolCalls({ ...options, catalogue }),
+      calls: new ToolCalls({ ...options, catalogue, seals }),
       prompts,
       resources: new McpResources({ ...options, upstream }),
       completions: new McpCompletions({ ...options, catalogue, prompts, upstream }),
@@ -109,8 +113,9 @@ export class McpEndpoint {
     if ('error' in session) return refused(undefined, session.error);
     const { method, params } = message;
     if (method === 'notifications/cancelled' && isObject(params))
-      session.found.calls.get(params['requestId'] ?? null)?.();
-    if (kind === 'success' || kind === 'error') session.found.pending.get(message['id'] ?? null)?.(message);
+      this.#cancel(session.found, params['requestId'] ?? null);
+    const isResponse = kind === 'success' || kind === 'error';
+    if (isResponse && typeof id === 'string') this.#features.calls.takeResponse(id, message, context.principal);
     return { accepted: true };
   }
 
@@ -131,6 +136,17 @@ export class McpEndpoint {
     if ('error' in session) return session.error;
     this.#sessions.end(session.found.id);
     return undefined;
+  }
+
+  #cancel(session: McpSession, callId: Json): void {
+    const cancel = session.calls.get(callId);
+    if (cancel === undefined) this.#options.nodes?.cancel(session.id, callId);
+    else cancel();
+  }
+
+  /** For another node: cancels a call of a session, if it is answered here. */
+  cancelHere(sessionId: string, callId: Json): void {
+    this.#sessions.get(sessionId)?.calls.get(callId)?.();
   }
 
   /** Ends every open stream. */

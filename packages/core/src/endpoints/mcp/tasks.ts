@@ -3,7 +3,7 @@ import { AnswerFold, canElicit, elicitation, MCP_MODERN_VERSION, type TaskParams
 import type { Principal } from '../../call/principal.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Clock } from '../../ports/ports.ts';
-import { refuse } from '../../refusals/refused.ts';
+import { failureOf, refuse } from '../../refusals/refused.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { KnownRequest } from '../../runs/known-request.ts';
 import type { McpCall } from './mcp-call.ts';
@@ -49,10 +49,12 @@ export class McpTasks {
     await this.#find(taskId, principal);
     const { questions } = this.#options.engine;
     for (const [questionId, response] of Object.entries(inputResponses)) {
-      const isOpen = questions.mayAnswer(questionId, { principal, channel: 'mcp' });
-      if (!isOpen) continue;
       const given = answerFromAcpResponse(response);
-      await questions.answer({ questionId, requestId: taskId }, given, { principal, channel: 'mcp' });
+      try {
+        await questions.answer({ questionId, requestId: taskId }, given, { principal, channel: 'mcp' });
+      } catch (error) {
+        if (failureOf(error)?.code !== 'not_found') throw error;
+      }
     }
     return {};
   }

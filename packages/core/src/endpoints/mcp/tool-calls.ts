@@ -21,6 +21,7 @@ import {
   REQUEST_ID_META,
   textBlock,
 } from '@dragoman/protocols/mcp';
+import type { Principal } from '../../call/principal.ts';
 import { Ending } from '../../ending/ending.ts';
 import { unlessAborted } from '../../ending/until-aborted.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -36,11 +37,13 @@ import { ANSWER_TOOLS, SEARCH_TOOLS } from './own-tools.ts';
 import { ProgressNotes } from './progress-notes.ts';
 import { type QuestionState, RequestStates } from './request-states.ts';
 import { taskOf } from './task-result.ts';
+import type { Seals } from './seals.ts';
 import { searchTools } from './tool-search.ts';
 
 export interface ToolCallsOptions {
   readonly engine: Engine;
   readonly catalogue: McpCatalogue;
+  readonly seals: Seals;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -55,11 +58,12 @@ type Calling = AsyncGenerator<JsonObject, JsonObject, undefined>;
 /** `tools/call`: every call of an agent, a tool or a workflow is a request of the hub, journaled and read like any other. */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
-  readonly #states = new RequestStates();
+  readonly #states: RequestStates;
   readonly #checks = new Map<JsonSchema, ArgumentCheck>();
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
+    this.#states = new RequestStates(options.seals);
   }
 
   async *call(params: CallToolParams, given: McpCall): Calling {
@@ -112,15 +116,26 @@ export class ToolCalls {
     if (state === undefined) refuse('invalid_message', {}, 'requestState is not from an earlier result of this call.');
     const key = { owner: call.principal.id, requestId: state.requestId };
     const response = inputResponses[state.questionId];
-    if (response !== undefined) await this.#answer(state, response, call);
+    if (response !== undefined) await this.#answer(state, response, call.principal);
     const known = (await this.#options.engine.runs.find(key)) ?? noSuchRequest(key);
     const { agent_ref: agent, session_id: sessionId } = known.envelope;
     const fold = new AnswerFold({ kind: targetKindOf(agent?.['id']), requestId: key.requestId, sessionId });
     return yield* this.#read(known.read(-1), { fold, key, wait: undefined, call, isOwn: true });
   }
 
+  /** Takes a client's response to the question with this id. It may arrive at another node than the call that asks. */
+  takeResponse(questionId: string, response: JsonObject, principal: Principal): void {
+    this.#answer({ questionId }, response, principal).catch((error) => {
+      this.#options.log.warn({ question_id: questionId, error: String(error) }, 'an answer does not fit');
+    });
+  }
+
   /** Passes on a person's answer. It is not an error if the question was answered elsewhere meanwhile. */
-  async #answer(state: QuestionState, response: Json, { principal }: McpCall): Promise<void> {
+  async #answer(
+    state: Pick<QuestionState, 'questionId'> & Partial<QuestionState>,
+    response: Json,
+    principal: Principal,
+  ): Promise<void> {
     const given = answerFromAcpResponse(response);
     try {
       await this.#options.engine.questions.answer(state, given, { principal, channel: 'mcp' });
@@ -226,12 +241,6 @@ export class ToolCalls {
           // 2026-07-28: the call ends, and the client repeats it with the answer. Before, the question is sent on the stream of the call.
           if (session === undefined) return this.#inputRequired(state, request, call);
           elicited.add(question.question_id);
-          session.pending.set(question.question_id, (response) => {
-            session.pending.delete(question.question_id);
-            this.#answer(state, response, call).catch((error) => {
-              this.#options.log.warn({ question_id: state.questionId, error: String(error) }, 'an answer does not fit');
-            });
-          });
           yield { jsonrpc: '2.0', id: question.question_id, ...request };
         }
         // Time in which the call waits for a person does not count.
@@ -250,7 +259,6 @@ export class ToolCalls {
       return isTask ? taskOf(key, fold, { now: clock.now(), keepMs }) : fold.result();
     } finally {
       countdown.cancel();
-      for (const id of elicited) session?.pending.delete(id);
       signal.removeEventListener('abort', leave);
       if (session?.calls.get(call.id) === cancel) session.calls.delete(call.id);
     }
