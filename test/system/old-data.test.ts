@@ -24,6 +24,9 @@ describe.each(versions)('a data folder of version %s', (version) => {
       default_agent: 'letters',
       agents: { letters: moduleAgent('letters'), held: { ...moduleAgent('held'), max_parallel: 1 } },
       gate: { callbacks: ['127.0.0.1:9'] },
+      // A hundred years: by default a start deletes executions after a day, and threads after 30 days.
+      keep_answers_hours: 876_000,
+      mailbox: { keep_threads_days: 36_500 },
     },
   });
   const get = (path: string, as: string = key) => call(system.url, { path, key: as });
