@@ -77,7 +77,7 @@ describe('serve', () => {
     await using sender = new DragomanProcess(['send', '--agent', 'patient', 'go'], { folder });
     await sender.until(/started/);
     server.signal('SIGTERM');
-    await server.until(/Once more/);
+    await server.until(/Press Ctrl-C again/);
     server.signal('SIGTERM');
     expect(await server.ended()).toBe(1);
   });

@@ -256,8 +256,8 @@ test.each([
 });
 
 test.each([
-  ['v1a', { secret: SECRET }, 'check it by the public key'],
-  ['v1', { publicKey: PUBLIC_KEY }, 'check it by the secret'],
+  ['v1a', { secret: SECRET }, 'verify it with the public key'],
+  ['v1', { publicKey: PUBLIC_KEY }, 'verify it with the secret'],
   ['v2', { secret: SECRET, publicKey: PUBLIC_KEY }, 'no signature of this callback is valid'],
 ])('a callback signed as %s alone is refused with the key that the receiver lacks', async (scheme, keys, why) => {
   const { made } = receiver(keys);

@@ -128,9 +128,9 @@ describe('agents call', () => {
       '  → list the agents you can call: npx dragoman agents discover\n',
     ],
     [['echo', 'say', '--as', 'other-agent'], 1, '  → this key belongs to "desk-agent": set sender_id to it\n'],
-    [['echo', 'say', '--as', 'other-agent'], 1, '  → ask as desk-agent: --as desk-agent\n'],
+    [['echo', 'say', '--as', 'other-agent'], 1, '  → call as desk-agent: --as desk-agent\n'],
     [['echo', 'say', '--as', 'desk-agent', '--params', '[]'], 2, '--params must be a JSON object'],
-    [['echo', 'say', '--as', 'desk-agent', '--sign', 'card.json'], 1, 'is no private key in PEM'],
+    [['echo', 'say', '--as', 'desk-agent', '--sign', 'card.json'], 1, 'is not a PEM private key'],
     [['echo', 'say', '--as', 'desk-agent', '--sign', 'none.pem'], 1, 'file not found'],
     [['echo', 'say'], 2, "required option '--as <agent_id>'"],
   ])('%j is refused with the problem', async (args, code, note) => {
@@ -242,7 +242,7 @@ describe('agents add of a new agent', () => {
       ADMIN_KEY,
     ]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^dgm_\S+\n$/)]);
-    expect(notes).toMatch(/callbacks are signed with, shown only once: whsec_[A-Za-z0-9+/]+=*\n/);
+    expect(notes).toMatch(/the secret that signs its callbacks, shown only once: whsec_[A-Za-z0-9+/]+=*\n/);
   });
 
   test('takes the id it has in a registry, by which the mailbox knows it', async () => {

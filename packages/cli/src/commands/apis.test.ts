@@ -68,7 +68,9 @@ paths:
   expect(await run('remove', 'shop')).toMatchObject({ code: 0, stdout: 'removed shop\n' });
   expect(await run('add', 'sky', '--base-url', 'http://sky.example')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('base_url must be a URL the gate lets out'),
+    stderr: expect.stringContaining(
+      'base_url must be an allowed destination; got "http://sky.example". Outbound request blocked: ',
+    ),
   });
   expect(await run('add', 'sky', '--endpoint', 'FETCH /x')).toMatchObject({ code: 2 });
   expect(await run('add', 'sky', '--openapi', 'other.yaml')).toMatchObject({

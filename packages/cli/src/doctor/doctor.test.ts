@@ -172,7 +172,7 @@ describe('the doctor reports a refused start in the same words', () => {
     });
     expect(find('start')).toMatchObject({ ok: true });
     expect(find('mcp ends').message).toContain('it wrote: Error: no luck');
-    expect(find('mcp fine')).toMatchObject({ ok: true, message: 'is there, with 1 tool' });
+    expect(find('mcp fine')).toMatchObject({ ok: true, message: 'is running, with 1 tool' });
     expect(find('mcp narrow').fix).toMatch(/^did you mean say\? Correct mcp_servers\.narrow in .*own\.yaml$/);
     expect(find('tool ask').message).toBe('the tool ask is answered by "desk", which is not defined under agents');
   });

@@ -110,9 +110,9 @@ describe('listen', () => {
   });
 
   test.each([
-    ['--public-key', 'nope', 'Give whpk_ and base64'],
-    ['--public-key', 'whpk_AAAA', 'Give whpk_ and base64'],
-    ['--secret', 'whsec_', 'Give whsec_ and base64'],
+    ['--public-key', 'nope', 'It must be whpk_ and base64'],
+    ['--public-key', 'whpk_AAAA', 'It must be whpk_ and base64'],
+    ['--secret', 'whsec_', 'It must be whsec_ and base64'],
   ])('%s %s is not a key, which is reported before the first callback', async (option, key, note) => {
     surroundings = new FakeSurroundings({ folder: temporaryFolder(), now: NOW });
     expect(await Promise.race([main(['listen', '--port', '0', option, key], surroundings), stillRuns()])).toBe(2);

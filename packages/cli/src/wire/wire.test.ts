@@ -317,11 +317,11 @@ test('a tool that a host withholds is accepted with the command of the host', as
   expect(await called('--data', 'data')).toMatchObject({ data: { data: 'done' } });
   expect(await dragoman(accept.split(' '), { folder })).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('none is: no tool has changed'),
+    stderr: expect.stringContaining('no tool has changed since it was first seen'),
   });
   expect(await dragoman(['tools', 'accept', 'odd__say', '--config', 'dragoman.yaml'], { folder })).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--data must be the folder of the host'),
+    stderr: expect.stringContaining('--config requires --data, the data folder of the host'),
   });
   writeFileSync(server, 'process.exit(1)');
   expect(await dragoman(accept.split(' '), { folder })).toMatchObject({
@@ -335,7 +335,7 @@ test('the command that accepts a tool can be pasted into a shell, and exists onl
   expect(howToAccept({ config, data: "/it's" })('odd__say')).toBe(
     `stop this host, then run: npx dragoman tools accept odd__say --config '/some where/dragoman.yaml' --data '/it'\\''s'`,
   );
-  expect(howToAccept({ config, data: undefined })('odd__say')).toContain('start it again');
+  expect(howToAccept({ config, data: undefined })('odd__say')).toContain('restart this host');
 });
 
 /** A host that is talked to while it runs. */

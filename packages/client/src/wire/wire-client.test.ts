@@ -597,7 +597,7 @@ test('an answer of another kind is neither a result nor a list', async () => {
     if (type !== 'handshake/req') answer('pong', { uptime_seconds: 7 });
   });
   const wire = await connectWire({ transport });
-  const unexpected = { code: 'unexpected_answer', message: expect.stringContaining('it sent a pong') };
+  const unexpected = { code: 'unexpected_answer', message: expect.stringContaining('received pong') };
   await expect(wire.call('echo')).rejects.toMatchObject(unexpected);
   await expect(wire.tools()).rejects.toMatchObject(unexpected);
   expect(await wire.ping()).toBe(7);

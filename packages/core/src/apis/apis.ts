@@ -126,7 +126,9 @@ export class Apis implements ApiCatalogue {
   /** A host that merely cannot be reached at this moment is not a reason to refuse it. */
   async #gateIssue(url: string): Promise<Issue | undefined> {
     if (this.#gate === undefined)
-      return url.startsWith('https:') ? undefined : gateIssue(url, 'plain http is not let out');
+      return url.startsWith('https:')
+        ? undefined
+        : gateIssue(url, 'Outbound request blocked: plain http is not allowed.');
     const failed = await this.#gate.check(url, 'allow');
     const isRefusal = failed?.code === 'forbidden' || failed?.code === 'invalid_message';
     return failed !== undefined && isRefusal ? gateIssue(url, failed.message) : undefined;
@@ -214,7 +216,7 @@ function gateIssue(url: string, why: string): Issue {
   return {
     pointer: '/base_url',
     code: 'base_url',
-    message: `base_url must be an allowed destination; ${show(url)} is blocked: ${why}`,
+    message: `base_url must be an allowed destination; got ${show(url)}. ${why}`,
     suggestion: `use https, or name ${hostIn(url)} in gate.allow of dragoman.yaml`,
   };
 }

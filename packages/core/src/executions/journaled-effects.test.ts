@@ -67,7 +67,9 @@ test('a record of another computation is neither used nor repeated', async () =>
   await first.effects.now('now', 'd1');
   await first.journal.flush();
   const { effects, sent } = await startedExecution(first.store);
-  const misfit = { failure: { code: 'internal', message: expect.stringContaining('does not fit') } };
+  const misfit = {
+    failure: { code: 'internal', message: expect.stringContaining('do not match the resumed execution') },
+  };
   await expect(effects.call('call', request('POST'), 'd2')).rejects.toMatchObject(misfit);
   await expect(effects.now('now', 'd2')).rejects.toMatchObject(misfit);
   expect(sent).toEqual([]);

@@ -50,7 +50,7 @@ test.each([
   expect((await failureFrom(bench.open({ limits }).request(asking(url)))).code).toBe('agent_failed');
 });
 
-test('outgoing announcements and headers are counted up to the limits', async () => {
+test('interim responses and outgoing headers are counted up to the limits', async () => {
   const port = await bench.serveTcp((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => {
@@ -60,7 +60,7 @@ test('outgoing announcements and headers are counted up to the limits', async ()
   const url = `http://127.0.0.1:${port}/`;
   expect(await textOf(await bench.open().request(asking(url)))).toBe('x');
   expect(await failureFrom(bench.open({ limits: { announcements: 2 } }).request(asking(url)))).toMatchObject({
-    message: expect.stringContaining('announced without end'),
+    message: expect.stringContaining('too many interim responses'),
   });
   const headers = Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`x-${at}`, 'y'.repeat(200)]));
   const messageFor = async (limits: object) =>

@@ -404,11 +404,11 @@ describe('a hostile answer', () => {
 
   test.each([
     ['headers without end', `HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(5000)}\r\n`, 'headers are too long'],
-    ['announcements without end', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100), 'without end'],
+    ['interim responses without end', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100), 'too many interim responses'],
     [
       'a wrong length',
       'HTTP/1.1 200 OK\r\ncontent-length: 10\r\nconnection: close\r\n\r\nabc',
-      'did not answer in full',
+      'its response was incomplete: its answer does not have the announced length',
     ],
     ['no HTTP', 'SSH-2.0-OpenSSH_9\r\n', 'does not speak HTTP'],
     [

@@ -51,7 +51,7 @@ describe('the key that signs callbacks', () => {
         mode: 0o600,
       });
       expect(() => open()).toThrow(
-        new RegExp(`callbacks\\.pem must be an Ed25519 key, .*; it is one of ${kind}\\. .*move it away`),
+        new RegExp(`callbacks\\.pem must be an Ed25519 key, .*; it is of kind ${kind}\\. .*move it away`),
       );
     },
   );

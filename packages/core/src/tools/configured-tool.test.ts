@@ -190,7 +190,7 @@ describe('a tool that an agent answers', () => {
 test('a tool that cannot be answered here is refused immediately', () => {
   const alone = { engine, ids };
   expect(() => configuredTool(toolEntry({ name: 'flow', workflow: '/w.jsonl' }), alone)).toThrow(
-    'nothing here that runs workflows',
+    'workflows are not available here',
   );
   expect(() => configuredTool(toolEntry({ name: 'web', http: { url: 'http://x' } }), alone)).toThrow(
     'outbound requests are not available',

@@ -55,7 +55,7 @@ test.each([
 
 test.each([
   ['{"a":', /^The endpoint sent the content type application\/json, but its body is invalid: /, '{"a":'],
-  ['<html>', /but its answer is not/, '<html>'],
+  ['<html>', /but its body is invalid/, '<html>'],
   ['{"a":1,"a":2}', /"a"/, '{"a":1,"a":2}'],
   [Buffer.from([0x22, 0xff, 0x22]), /UTF-8/, '"\uFFFD"'],
 ])('an answer with a JSON type and invalid JSON is a failure: %s', async (body, error, data) => {

@@ -32,7 +32,7 @@ describe('the blanks of a workflow', () => {
     expect(filled(line, { id: 'a/../b?c' })).toEqual({
       url: 'https://api.example.com/users/a%2F..%2Fb%3Fc?q=a%2F..%2Fb%3Fc',
     });
-    expect(() => filled(line, { id: '..' })).toThrow('another place');
+    expect(() => filled(line, { id: '..' })).toThrow('in a URL that changes the path');
   });
 
   test('are filled once: an argument is not searched for blanks', () => {

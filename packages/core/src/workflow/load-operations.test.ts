@@ -42,7 +42,7 @@ test.each([
   ],
   ['export const operations = { CountItems: {} };', 'CountItems.compile must be a function'],
   ['export const operations = { CountItems: { compile() {} } };', 'CountItems.description must have summary'],
-  [`export const operations = { Wait: ${operation} };`, 'there is an operation Wait already'],
+  [`export const operations = { Wait: ${operation} };`, 'the operation Wait already exists'],
 ])('a problem in a file is reported with its name: %s', async (text, problem) => {
   const path = file(`wrong-${number++}.mjs`, text);
   const error = await loadOperations([path]).catch(String);

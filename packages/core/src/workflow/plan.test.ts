@@ -111,6 +111,6 @@ describe('the catalogue', () => {
 
   test('does not let a built-in one be replaced', () => {
     const wait = BUILT_IN.find('Wait');
-    expect(() => BUILT_IN.with(wait === undefined ? {} : { Wait: wait })).toThrow('there is an operation Wait already');
+    expect(() => BUILT_IN.with(wait === undefined ? {} : { Wait: wait })).toThrow('the operation Wait already exists');
   });
 });

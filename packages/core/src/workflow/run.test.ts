@@ -394,7 +394,7 @@ describe('stored data', () => {
     const store = { StoreData: { inputPath: '/workflow/out', storage: 'localStorage', key: 'deep' } };
     const { errors } = await runWorkflow({ wrap, store }, { data: { in: [] }, effects });
     expect(errors).toMatchObject([
-      { type: 'DataError', message: expect.stringContaining('/workflow/out cannot be kept') },
+      { type: 'DataError', message: expect.stringContaining('/workflow/out cannot be stored') },
     ]);
     expect(effects.writes).toEqual([]);
   });

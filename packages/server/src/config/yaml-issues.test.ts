@@ -3,7 +3,7 @@ import { parseConfig } from './config.ts';
 import { parseYaml } from './yaml-text.ts';
 
 test.each([
-  ['an open bracket', 'port: [1\nhost: x\n', 2, 1, 'indent it as the lines around it'],
+  ['an open bracket', 'port: [1\nhost: x\n', 2, 1, 'indent it like the lines around it'],
   ['an open quote', 'host: "here\n', 2, 1, 'close the quote'],
   ['a key twice', 'port: 1\nport: 2\n', 2, 1, 'keep one of them'],
   ['a tab', 'wire:\n\tport: 1\n', 2, 1, 'indent with spaces'],

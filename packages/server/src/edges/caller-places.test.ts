@@ -24,7 +24,10 @@ test('a caller with as many open requests as it may have waits; others do not, a
   await expect.poll(() => running).toBe(2);
   const third = await as('ada');
   expect([third.status, third.headers.get('retry-after')]).toEqual([429, '1']);
-  expect(await third.json()).toMatchObject({ code: 'rate_limited', detail: expect.stringContaining('2 requests') });
+  expect(await third.json()).toMatchObject({
+    code: 'rate_limited',
+    detail: expect.stringContaining('limit of 2 open requests'),
+  });
   const other = as('admin');
   await expect.poll(() => running).toBe(3);
   end();
@@ -47,7 +50,10 @@ test('WebSockets count as open requests', async () => {
   await once(first, 'open');
   const second = dial();
   const [code, reason] = await once(second, 'close');
-  expect([code, String(reason)]).toEqual([1013, expect.stringContaining('as many as one caller may have')]);
+  expect([code, String(reason)]).toEqual([
+    1013,
+    expect.stringContaining('limit of 1 open requests and connections for one caller'),
+  ]);
   first.close();
   await once(first, 'close');
   // Its place is free when its route is over, which may be a moment later.

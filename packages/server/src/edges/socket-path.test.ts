@@ -124,7 +124,7 @@ test('a path that is too long is reported, instead of creating a socket with ano
   const path = join(folder, `${'x'.repeat(120)}.sock`);
   await expect(listen(path)).rejects.toMatchObject({
     code: 'socket_path',
-    message: expect.stringMatching(/may have \d+ bytes; .* has \d+: take a shorter one/),
+    message: expect.stringMatching(/may have at most \d+ bytes; .* has \d+: use a shorter path/),
   });
   expect(readdirSync(folder)).toEqual([]);
 });
@@ -133,6 +133,6 @@ test('a path below a file is reported', async () => {
   writeFileSync(join(folder, 'notes'), 'notes');
   await expect(listen(join(folder, 'notes', 'wire.sock'))).rejects.toMatchObject({
     code: 'socket_path',
-    message: expect.stringContaining('there can be no socket at'),
+    message: expect.stringContaining('a socket cannot be created at'),
   });
 });

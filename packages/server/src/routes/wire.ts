@@ -356,8 +356,8 @@ const LINE_BREAK = Uint8Array.of(0x0a);
 const MOST_LINES = 1_000;
 const TOO_MANY_LINES = failure(
   'too_large',
-  { limit: MOST_LINES, suggestions: ['send the rest in further requests'] },
-  `A body of application/x-ndjson may have ${MOST_LINES} lines; none of them was processed.`,
+  { limit: MOST_LINES, suggestions: ['send the lines in several requests'] },
+  `A body of application/x-ndjson may have at most ${MOST_LINES} lines; none of them was processed.`,
 );
 const NO_SESSION = failure('not_found', {}, 'Session not found.');
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;

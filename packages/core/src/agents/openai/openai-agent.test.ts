@@ -294,7 +294,7 @@ describe('a model server', () => {
   });
 
   test.each<[string, ModelScript, RegExp]>([
-    ['cuts its stream', { text: ['Hel'], after: 'cut' }, /did not answer in full/],
+    ['cuts its stream', { text: ['Hel'], after: 'cut' }, /its response was incomplete/],
     ['ends its stream early', { text: ['Hel'], after: 'end' }, /ended its answer before it was complete/],
     ['sends broken JSON', { body: 'data: {"choices":\n\n', type: 'text/event-stream' }, /an event that cannot be read/],
     ['sends a page', { body: '<html>', type: 'text/html' }, /answered with "text\/html"; expected text\/event-stream/],

@@ -55,7 +55,8 @@ describe('a walk', () => {
       success: false,
       error: {
         code: 'chain_error',
-        message: 'what a chain gives in all may have 3145728 bytes; hand on the fields needed',
+        message:
+          'the outputs of all steps of a chain may have at most 3145728 bytes together; pass on only the needed fields',
       },
     });
     expect(nodesRun).toBeLessThan(15);
@@ -70,7 +71,7 @@ describe('a walk', () => {
       ],
       { input: { list: new Array(1000).fill('x'.repeat(100)) }, runStep: async () => null },
     );
-    expect(error?.message).toContain('what a chain is given in all may have 16777216 bytes');
+    expect(error?.message).toContain('the inputs of all steps of a chain may have at most 16777216 bytes together');
   });
 
   test('whose conditions put everything together ends too', async () => {
@@ -78,7 +79,7 @@ describe('a walk', () => {
       node({ node_id: `n${at}`, condition: '$ == 1', next_node: at < 59 ? `n${at + 1}` : '' }),
     );
     const { error, nodesRun } = await run(nodes, { input: { text: 'x'.repeat(1_000_000) } });
-    expect(error?.message).toContain('what a chain is given in all may have 16777216 bytes');
+    expect(error?.message).toContain('the inputs of all steps of a chain may have at most 16777216 bytes together');
     expect(nodesRun).toBe(0);
     const few = await run(nodes.slice(-10), { input: { text: 'x'.repeat(1_000) } });
     expect([few.success, few.phases.length]).toEqual([true, 10]);

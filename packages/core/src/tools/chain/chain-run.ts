@@ -203,7 +203,7 @@ class ChainRun {
       throw new StepFailed(error, nothingFound(missing, node));
     }
     this.#outputLeft -= atMost(output, this.#outputLeft + 1);
-    if (this.#outputLeft < 0) throw tooMuch('gives', MOST_OUTPUT);
+    if (this.#outputLeft < 0) throw tooMuch('outputs', MOST_OUTPUT);
     return output;
   }
 
@@ -239,7 +239,7 @@ class ChainRun {
 
   #give(value: Json): void {
     this.#inputLeft -= atMost(value, this.#inputLeft + 1);
-    if (this.#inputLeft < 0) throw tooMuch('is given', MOST_INPUT);
+    if (this.#inputLeft < 0) throw tooMuch('inputs', MOST_INPUT);
   }
 
   #keep(id: string, output: Json): void {
@@ -290,7 +290,7 @@ function messageOf(error: unknown): string {
 function tooMuch(what: string, limit: number): ChainFault {
   return new ChainFault(
     'chain_error',
-    `all that a chain ${what} may have at most ${limit} bytes; pass on only the needed fields`,
+    `the ${what} of all steps of a chain may have at most ${limit} bytes together; pass on only the needed fields`,
   );
 }
 

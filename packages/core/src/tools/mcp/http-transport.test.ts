@@ -92,7 +92,7 @@ test.each<[string, () => InboundAnswer, string]>([
   [
     'an event without an id',
     () => events('data: {"jsonrpc":"2.0","id":1,"result":NaN}\n\n'),
-    '1: it answered with what cannot',
+    '1: its answer cannot be read: ',
   ],
 ])('an answer that cannot be read ends its request: %s', async (_, given, words) => {
   const { transport, failed } = open(given);

@@ -139,7 +139,9 @@ describe('a question to a person', () => {
     const { call, receive, sent } = open();
     call().catch(() => {});
     receive(question);
-    expect(responses(sent)).toMatchObject([{ id: 'q1', error: { message: expect.stringContaining('Nobody can') } }]);
+    expect(responses(sent)).toMatchObject([
+      { id: 'q1', error: { message: expect.stringContaining('No person can be asked') } },
+    ]);
   });
 
   test.each<[string, (connection: McpConnection) => void]>([

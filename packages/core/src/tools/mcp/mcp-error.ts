@@ -27,7 +27,7 @@ export class MisshapenAnswer extends Error {
   readonly field: string;
 
   constructor(field: string) {
-    super(`its answer violates MCP: ${field}`);
+    super(`its answer violates MCP; invalid or missing: ${field}`);
     this.field = field;
   }
 }

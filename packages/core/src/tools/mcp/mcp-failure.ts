@@ -21,7 +21,7 @@ export function refusedBy(server: string, error: unknown): Error {
     return new WireRefused('mcp_transport_error', `The MCP server ${server} ended before it answered.`);
   }
   if (error instanceof MisshapenAnswer) {
-    const text = `The answer of the MCP server ${server} violates MCP: ${error.field}`;
+    const text = `The answer of the MCP server ${server} violates MCP; invalid or missing: ${error.field}`;
     return new WireRefused('mcp_protocol_error', text);
   }
   const words = wordsOf(error).slice(0, 2000);

@@ -410,7 +410,7 @@ test.each<[string, readonly JsonObject[] | undefined]>([
     lists = error;
   });
   await peer.passing(() => lists !== undefined);
-  expect(lists).toMatchObject({ code: 'not_found', message: expect.stringContaining('greeted again') });
+  expect(lists).toMatchObject({ code: 'not_found', message: expect.stringContaining('was reconnected') });
   expect([peer.times('initialize'), peer.times('tools/call')]).toEqual([2, 1]);
   expect([...peer.servers.tools()].map(({ definition }) => definition.name)).toEqual(
     tools?.[0]?.['name'] === 'other' ? ['peer__other'] : [],

@@ -57,5 +57,5 @@ test.each<[(result: JsonObject) => unknown, JsonObject, string]>([
   [readResourceContents, { contents: [{ uri: 'x:1' }] }, 'contents.0'],
   [readPromptsPage, { prompts: [{ name: 'a', arguments: [{}] }] }, 'prompts.0.arguments.0.name'],
 ])('an answer of a shape that MCP does not define is reported by its field', (read, result, field) => {
-  expect(() => read(result)).toThrow(`its answer violates MCP: ${field}`);
+  expect(() => read(result)).toThrow(`its answer violates MCP; invalid or missing: ${field}`);
 });

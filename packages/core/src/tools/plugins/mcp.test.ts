@@ -129,7 +129,7 @@ describe.each([
   test('of a server that answers nonsense is an error of the server, not of the way to it', async () => {
     await expect(caller('nonsense').ask(type, { server_id: 'nonsense' })).rejects.toMatchObject({
       code: 'mcp_protocol_error',
-      message: expect.stringContaining(`nonsense answered with what MCP does not have: ${field}`),
+      message: expect.stringContaining(`the MCP server nonsense violates MCP; invalid or missing: ${field}`),
     });
   });
 
