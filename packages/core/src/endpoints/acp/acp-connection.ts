@@ -145,6 +145,8 @@ export class AcpConnection {
 
   async newSession(params: JsonObject): Promise<Answered> {
     const cwd = folderIn(params);
+    // Before it is recorded.
+    this.#requireRoom();
     const id = `acp-${this.#options.ids.sortable()}`;
     const { agent, hub } = this.#options;
     // Tools and workflows have no conversations: their sessions end with the connection.
@@ -189,10 +191,14 @@ export class AcpConnection {
   ): AcpSession {
     const open = this.#sessions.get(id);
     if (open !== undefined) return open;
-    if (this.#sessions.size >= MOST_SESSIONS) refuse('busy', {}, `A connection has at most ${MOST_SESSIONS} sessions.`);
+    this.#requireRoom();
     const session = { id, cwd, agent, running: undefined, mcpServers: listIn(mcpServers), noticed: undefined };
     this.#sessions.set(id, session);
     return session;
+  }
+
+  #requireRoom(): void {
+    if (this.#sessions.size >= MOST_SESSIONS) refuse('busy', {}, `A connection has at most ${MOST_SESSIONS} sessions.`);
   }
 
   async listSessions({ cwd, cursor }: JsonObject): Promise<Answered> {

@@ -36,8 +36,7 @@ export function engineHub({ engine, ids, log, principal, signal }: EngineHubOpti
         agent_ref: agent === undefined ? null : { id: agent },
         channel: 'acp',
       });
-      // Requests of an editor beside its prompts are not counted, like reads over HTTP.
-      for await (const frame of engine.handle(envelope, call({ counted: true }))) {
+      for await (const frame of engine.handle(envelope, call({ counted: ANSWERS.has(method) }))) {
         if (frame.is_final) return isFailed(frame) ? resultOf(frame, method) : (frame.body['result'] ?? null);
       }
       return refuse('agent_failed');
@@ -48,3 +47,6 @@ export function engineHub({ engine, ids, log, principal, signal }: EngineHubOpti
     cancel: async (requestId) => engine.runs.cancel({ owner: principal().id, requestId }),
   };
 }
+
+/** Answers to what an agent asked. Every other request counts: it is recorded. */
+const ANSWERS: ReadonlySet<string> = new Set(['acp.tool_response', 'chat.user_answer']);
