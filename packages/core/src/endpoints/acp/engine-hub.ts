@@ -1,16 +1,10 @@
-import {
-  type E2AEnvelope,
-  type E2AResponse,
-  isFailed,
-  type Json,
-  type JsonObject,
-  newEnvelope,
-} from '@dragoman/protocols';
+import { isFailed, type Json, newEnvelope } from '@dragoman/protocols';
 import type { Call } from '../../call/call.ts';
 import type { Principal } from '../../call/principal.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Ids, Log } from '../../ports/ports.ts';
 import { refuse } from '../../refusals/refused.ts';
+import type { RequestRow } from '../../store/store.ts';
 import { resultOf } from '../../targets/ask-target.ts';
 import type { AcpHub } from './acp-hub.ts';
 
@@ -41,8 +35,16 @@ export function engineHub({ engine, ids, log, principal, signal }: EngineHubOpti
       }
       return refuse('agent_failed');
     },
-    send: (envelope: E2AEnvelope, received: JsonObject): AsyncIterable<E2AResponse> =>
-      engine.handle(envelope, call({ counted: false, received: { dialect: 'acp', text: JSON.stringify(received) } })),
+    send(envelope, { received, cancelled }) {
+      const onAccepted = (row: RequestRow) => {
+        const cancel = () => void engine.runs.cancel(row);
+        // Before it was recorded there was nothing to cancel.
+        if (cancelled.aborted) cancel();
+        else cancelled.addEventListener('abort', cancel, { once: true });
+      };
+      const text = JSON.stringify(received);
+      return engine.handle(envelope, call({ counted: false, received: { dialect: 'acp', text }, onAccepted }));
+    },
     read: (requestId) => engine.runs.read({ owner: principal().id, requestId }, -1, signal),
     cancel: async (requestId) => engine.runs.cancel({ owner: principal().id, requestId }),
   };

@@ -109,7 +109,7 @@ export class McpEndpoint {
     if ('error' in session) return refused(undefined, session.error);
     const { method, params } = message;
     if (method === 'notifications/cancelled' && isObject(params))
-      session.found.calls.get(params['requestId'] ?? null)?.();
+      session.found.calls.get(params['requestId'] ?? null)?.abort();
     if (kind === 'success' || kind === 'error') session.found.pending.get(message['id'] ?? null)?.(message);
     return { accepted: true };
   }
@@ -168,6 +168,7 @@ export class McpEndpoint {
       ...context,
       id,
       session: session.found,
+      cancelling: new AbortController(),
       version,
       client,
       capabilities,
@@ -199,10 +200,14 @@ export class McpEndpoint {
   }
 
   #answer(method: McpMethod, message: JsonObject, call: McpCall): McpReply | Promise<McpReply> {
-    const { id } = call;
+    const { id, session, cancelling } = call;
     try {
       const given = method(this.#features, message['params'] ?? {}, call);
-      if (Symbol.asyncIterator in given) return { messages: this.#stream(given, call) };
+      if (Symbol.asyncIterator in given) {
+        // Now, for a cancellation that arrives before the stream is read.
+        if (cancelling !== undefined) session?.calls.set(id, cancelling);
+        return { messages: this.#stream(given, call) };
+      }
       const responded = (result: JsonObject): McpReply => ({ message: this.#response(result, call), status: 200 });
       return given instanceof Promise
         ? given.then(responded, (error) => refused(id, errorOf(error)))
@@ -216,11 +221,14 @@ export class McpEndpoint {
     given: AsyncGenerator<JsonObject, JsonObject, undefined>,
     call: McpCall,
   ): AsyncGenerator<JsonObject, void, undefined> {
+    const { id, session, cancelling } = call;
     try {
       yield this.#response(yield* given, call);
     } catch (error) {
       // A cancelled call gets no response (Cancellation, Behavior Requirements).
-      if (error !== CANCELLED) yield { jsonrpc: '2.0', id: call.id, error: errorMember(errorOf(error)) };
+      if (error !== CANCELLED) yield { jsonrpc: '2.0', id, error: errorMember(errorOf(error)) };
+    } finally {
+      if (session?.calls.get(id) === cancelling) session?.calls.delete(id);
     }
   }
 

@@ -13,8 +13,8 @@ export interface McpSession {
   readonly version: string;
   readonly client: string;
   readonly capabilities: JsonObject;
-  /** The functions that cancel running calls, by JSON-RPC id. */
-  readonly calls: Map<Json, () => void>;
+  /** Cancels running calls, by JSON-RPC id. */
+  readonly calls: Map<Json, AbortController>;
   /** The functions that take the responses to requests sent to the client, by JSON-RPC id. */
   readonly pending: Map<Json, (response: JsonObject) => void>;
   /** Ends the stream of notices, of which there is one. */
