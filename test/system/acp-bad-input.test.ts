@@ -86,6 +86,19 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, open) => {
       .toMatchObject({ result: { stopReason: 'cancelled' } });
   });
 
+  test.each([
+    ['session/cancel', (sessionId: string) => ({ sessionId })],
+    ['$/cancel_request', () => ({ requestId: 2 })],
+  ])('%s right behind its prompt cancels it', async (method, params) => {
+    const client = await open();
+    await answered(client, INITIALIZE);
+    const { result } = await answered(client, NEW);
+    const { sessionId } = result as { sessionId: string };
+    client.send(JSON.stringify(prompt(sessionId, 'hold')));
+    client.send(JSON.stringify({ jsonrpc: '2.0', method, params: params(sessionId) }));
+    await expect.poll(() => answerTo(client, 2)).toMatchObject({ result: { stopReason: 'cancelled' } });
+  });
+
   test('unknown sessions, methods and members are refused by name', async () => {
     const client = await open();
     await answered(client, INITIALIZE);

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type * as acp from '@agentclientprotocol/sdk';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { Editor, faults, prompt, startAcp, stdioStream } from './acp-editor.ts';
+import { call } from './call.ts';
 import { dataFiles } from './data-files.ts';
 import { moduleAgent, System } from './system.ts';
 
@@ -51,12 +52,25 @@ test('are passed to an ACP program for a caller that may, as far as the program 
   expect(thoughts).toEqual([
     expect.stringMatching(/inside: .*private address; stream: the agent does not take servers of type sse\.$/),
   ]);
-  // What they need to work is not kept.
+  expectSecretNotKept();
+});
+
+test.each([
+  ['is repaired', 'channel_context', { params: null }],
+  ['has legacy keys', 'metadata', { channel_id: 'web' }],
+])('keep their secrets out of the record of an envelope that %s', async (_, name, members) => {
+  const json = { request_id: `with-${name}`, ...members, [name]: { mcp_servers: [files] } };
+  const answered = await call(system.url, { method: 'POST', path: '/e2a/agents/worker', key: trusted, json });
+  expect(answered.status).toBe(200);
+  expectSecretNotKept();
+});
+
+function expectSecretNotKept(): void {
   const kept = dataFiles(system.data);
   expect(kept.size).toBeGreaterThan(0);
   for (const [path, bytes] of kept) expect([path, bytes.includes(SECRET)]).toEqual([path, false]);
   expect(system.log).not.toContain(SECRET);
-});
+}
 
 test('are refused, once, for a caller whose operations do not name mcp.spawn: "*" is not enough', async () => {
   const { text, thoughts } = await opened(plain, 'coder', [files]);

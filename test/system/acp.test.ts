@@ -199,3 +199,20 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     });
   });
 });
+
+test('every request that a method records is counted, but answers to questions are not', async () => {
+  const { api_key: limited } = await system.caller('limited-editor', {
+    permissions: { agents: ['*'] },
+    limits: { requests_per_minute: 3 },
+  });
+  const editor = new Editor();
+  editor.permit = async () => 'allow';
+  await editor.run(transports.WebSocket('/acp/agents/asker', limited), async (context) => {
+    const { sessionId } = await openSession(context);
+    expect(await prompt(context, sessionId)).toEqual({ stopReason: 'end_turn' });
+    expect(editor.text).toContain('answered: allow');
+    const refused = { data: { e2a_code: 'E2A.RATE_LIMITED' } };
+    await expect(context.request(acp.methods.agent.session.list, {})).rejects.toMatchObject(refused);
+    await expect(openSession(context)).rejects.toMatchObject(refused);
+  });
+});

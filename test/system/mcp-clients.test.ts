@@ -189,6 +189,27 @@ describe('dragoman mcp', () => {
     await peer.end();
   });
 
+  test('a call of a session that is cancelled before it is recorded ends all the same', async () => {
+    const peer = started(embedded);
+    peer.send(initialize);
+    await peer.receive();
+    const params = {
+      name: 'ask_worker',
+      arguments: { prompt: 'hold' },
+      _meta: { 'dragoman/request_id': 'cancelled-early' },
+    };
+    peer.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params });
+    peer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } });
+    const later = { name: 'get_answer', arguments: { request_id: 'cancelled-early' } };
+    await expect
+      .poll(async () => {
+        peer.send({ jsonrpc: '2.0', id: 8, method: 'tools/call', params: later });
+        return await peer.receive();
+      })
+      .toMatchObject({ id: 8, result: { structuredContent: { status: 'cancelled' } } });
+    await peer.end();
+  });
+
   test('after a restart of the server the session continues without the client noticing', async () => {
     await using own = await System.start({ config: { ...config, port: await freePort() } });
     const { api_key } = await own.caller('ada-agent', { permissions });

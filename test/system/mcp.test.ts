@@ -204,6 +204,21 @@ describe('the official SDK of the revisions with sessions', () => {
     await client.close();
   });
 
+  test('reads a conversation as a request that counts, and an answer freely', async () => {
+    const { api_key: limited } = await system.caller('limited-reader', {
+      permissions: { agents: ['worker'] },
+      limits: { requests_per_minute: 2 },
+    });
+    const client = await legacyClient(system.url, limited);
+    const { structuredContent } = await client.callTool({ name: 'ask_worker', arguments: { prompt: 'work' } });
+    const { request_id, session_id } = structuredContent as Record<string, string>;
+    const conversation = { uri: `e2a://sessions/worker/${session_id}` };
+    expect((await client.readResource(conversation)).contents).toHaveLength(1);
+    await expect(client.readResource(conversation)).rejects.toThrow('requests per minute');
+    expect((await client.readResource({ uri: `e2a://requests/${request_id}` })).contents).toHaveLength(1);
+    await client.close();
+  });
+
   test('has resources and prompts', async () => {
     const client = await legacyClient(system.url, key);
     const { structuredContent } = await client.callTool({ name: 'ask_worker', arguments: { prompt: 'work' } });

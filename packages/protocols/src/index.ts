@@ -88,7 +88,7 @@ export { decodeResponse, isE2AResponse } from './e2a/read-response.ts';
 export { FALLBACK_CONTEXT_KEY, RESERVED_METADATA_KEYS, SERVER_PUSH_KEY } from './e2a/reserved-keys.ts';
 export { type E2AResponse, newResponse, RESPONSE_KINDS, RESPONSE_STATUSES, type ResponseKind } from './e2a/response.ts';
 export { A2A_STREAM_BRANCHES, DELTA_KINDS, type E2AFrame, RESPONSE_BODIES } from './e2a/response-body.ts';
-export { REDACTED, redacted, withoutSecrets } from './e2a/secrets.ts';
+export { REDACTED, redacted, withoutSecrets, withoutServerSecrets } from './e2a/secrets.ts';
 export { agentChunkFrom, agentResponseFrom } from './e2a/to-agent-answer.ts';
 export { encodeEnvelope, encodeResponse } from './e2a/write.ts';
 export type {

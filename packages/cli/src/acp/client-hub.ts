@@ -6,7 +6,13 @@ import { FAILURES, type FailureCode, failure } from '@dragoman/protocols';
 export function clientHub(client: Client): AcpHub {
   return {
     request: (method, params, agent) => knowing(client.request(method, params, agent === undefined ? {} : { agent })),
-    send: (envelope) => reading(client.send(envelope)),
+    send(envelope, { cancelled }) {
+      const answer = client.send(envelope);
+      const cancel = () => void answer.cancel().catch(() => {});
+      if (cancelled.aborted) cancel();
+      else cancelled.addEventListener('abort', cancel, { once: true });
+      return reading(answer);
+    },
     read: (requestId) => reading(client.resume(requestId)),
     cancel: (requestId) => knowing(client.cancel(requestId)),
   };

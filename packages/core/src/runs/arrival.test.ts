@@ -62,6 +62,19 @@ describe('an envelope', () => {
       credential_ref: 'c',
     });
   });
+
+  test.each([
+    ['that is repaired', 'channel_context', { params: null }],
+    ['in old keys', 'metadata', { channel_id: 'web' }],
+  ])("%s is kept without the secrets of an editor's MCP servers", (_, name, members) => {
+    const server = { name: 'files', command: 'node', env: [{ name: 'KEY', value: 'SECRET' }] };
+    const { written, text } = kept({ request_id: 'r', ...members, [name]: { mcp_servers: [server], other: 1 } });
+    expect(written).not.toContain('SECRET');
+    expect(JSON.parse(text ?? '')[name]).toEqual({
+      mcp_servers: [{ ...server, env: [{ name: 'KEY', value: '[redacted]' }] }],
+      other: 1,
+    });
+  });
 });
 
 test('a message that is not an envelope is kept byte by byte', () => {

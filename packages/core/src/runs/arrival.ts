@@ -16,7 +16,7 @@ export interface Arrival {
   readonly dialect: string | null;
   /** Bytes or characters received. */
   readonly size: number;
-  /** The received text, without the secrets of `auth`; null where it is not kept. */
+  /** The received text, without the secrets of `auth` and of an editor's MCP servers; null where it is not kept. */
   readonly text: string | null;
 }
 

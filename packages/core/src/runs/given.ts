@@ -1,4 +1,12 @@
-import { type E2AEnvelope, isObject, type Json, type JsonObject, newEnvelope, REDACTED } from '@dragoman/protocols';
+import {
+  type E2AEnvelope,
+  isObject,
+  type Json,
+  type JsonObject,
+  newEnvelope,
+  REDACTED,
+  withoutServerSecrets,
+} from '@dragoman/protocols';
 
 /**
  * The JSON a sender wrote, as a difference to its envelope: the names of the members that the envelope has unchanged, or, when
@@ -16,7 +24,7 @@ export function givenOf(json: JsonObject, envelope: E2AEnvelope): Given {
   for (const name of Object.keys(json)) {
     // The same value, not an equal one: decoding keeps values that it need not fix.
     if (memberOf(envelope, name) === json[name]) same.push(name);
-    else other.push([name, name === 'auth' ? withoutSecretsIn(json[name] ?? null) : (json[name] ?? null)]);
+    else other.push([name, withoutSecretsIn(name, json[name] ?? null)]);
   }
   const but = other.length === 0 ? {} : { but: Object.fromEntries(other) };
   if (same.length < MOST_NAMES) return { as: same, ...but };
@@ -35,12 +43,18 @@ function memberOf(envelope: E2AEnvelope, name: string): unknown {
   return Object.hasOwn(envelope.extras, name) ? envelope.extras[name] : undefined;
 }
 
-/** E2A §13: members that carry secrets are not recorded. */
-function withoutSecretsIn(auth: Json): Json {
-  if (!isObject(auth)) return auth;
-  return Object.fromEntries(Object.entries(auth).map(([name, value]) => [name, SECRET.has(name) ? REDACTED : value]));
+/** E2A §13: values that are secrets are not recorded. */
+function withoutSecretsIn(name: string, value: Json): Json {
+  if (!isObject(value)) return value;
+  if (CONTEXT.has(name)) return withoutServerSecrets(value);
+  if (name !== 'auth') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([member, secret]) => [member, SECRET.has(member) ? REDACTED : secret]),
+  );
 }
 
+/** `metadata` is the legacy name (E2A §9). */
+const CONTEXT: ReadonlySet<string> = new Set(['channel_context', 'metadata']);
 const SECRET: ReadonlySet<string> = new Set(['bearer_token', 'extra_headers']);
 const { extras: _, ...EMPTY } = newEnvelope();
 const FIELDS = Object.keys(EMPTY);

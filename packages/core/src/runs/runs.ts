@@ -189,11 +189,12 @@ export class Runs {
       if (!accepted.repeat) {
         const { source_protocol: protocol } = envelope.provenance;
         this.table.counts.acceptRequest({ protocol, agentId: row.agentId });
-        call.beside?.onAccepted?.(row, { isRepeat: false });
         const { held } = accepted;
         early?.run.recorded(held);
         if (early !== undefined) this.#number(early);
         const live = early ?? this.#begin({ row, held }, envelope, call, answer, place);
+        // From here on, it can be cancelled.
+        call.beside?.onAccepted?.(row, { isRepeat: false });
         if (admission.endsUnread === true) live.readers = this.#endUnread(row, call.signal);
         return live.run;
       }

@@ -5,13 +5,18 @@ import type { E2AAuth, E2AEnvelope } from './envelope.ts';
 /** The envelope as it may be journaled: what carries secrets is emptied, references stay (E2A §13). */
 export function withoutSecrets(envelope: E2AEnvelope): E2AEnvelope {
   const { auth, channel_context: context } = envelope;
-  const servers = context['mcp_servers'];
-  if (auth === null && servers === undefined) return envelope;
+  if (auth === null && context['mcp_servers'] === undefined) return envelope;
   return {
     ...envelope,
     ...(auth !== null && { auth: { ...auth, bearer_token: null, extra_headers: {} } }),
-    ...(Array.isArray(servers) && { channel_context: { ...context, mcp_servers: servers.map(withoutValues) } }),
+    channel_context: withoutServerSecrets(context),
   };
+}
+
+/** The context of an editor without the keys of its MCP servers. */
+export function withoutServerSecrets(context: JsonObject): JsonObject {
+  const servers = context['mcp_servers'];
+  return Array.isArray(servers) ? { ...context, mcp_servers: servers.map(withoutValues) } : context;
 }
 
 /** An MCP server that an editor names: its environment and headers carry keys. */

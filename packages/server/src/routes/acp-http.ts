@@ -17,7 +17,7 @@ export interface AcpHttpContext extends AcpContext {
 /** ACP over Streamable HTTP: POST takes one message, GET streams the answers, DELETE closes the connection. */
 export function acpHttpRoutes(context: AcpHttpContext, connections: AcpHttpConnections): Route[] {
   return ['/acp', '/acp/agents/:agent_id'].flatMap((path) => {
-    // Prompts are counted as they start work; everything else is free.
+    // The requests it records are counted one by one.
     const common = { path, access: 'agent', counts: false } as const;
     return [
       {

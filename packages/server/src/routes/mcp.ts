@@ -19,7 +19,7 @@ export function mcpRoutes(context: McpRouteContext): Route[] {
       {
         ...common,
         method: 'POST',
-        // Requests are counted as they start work; lists, pings and reading are free.
+        // The requests it records are counted one by one; lists, pings and other resources are free.
         counts: false,
         summary: 'One MCP message, of a session (2024-11-05 to 2025-11-25) or by itself (2026-07-28).',
         answers: { 'application/json': { type: 'object' }, 'text/event-stream': { type: 'string' } },

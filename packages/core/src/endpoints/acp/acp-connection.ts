@@ -120,8 +120,7 @@ export class AcpConnection {
   }
 
   #cancelSession(sessionId: string): void {
-    const running = this.#sessions.get(sessionId)?.running;
-    if (running !== undefined) void this.#options.hub.cancel(running).catch(() => {});
+    this.#sessions.get(sessionId)?.running?.cancel();
   }
 
   async initialize({ clientCapabilities, clientInfo }: JsonObject): Promise<Answered> {
@@ -145,6 +144,8 @@ export class AcpConnection {
 
   async newSession(params: JsonObject): Promise<Answered> {
     const cwd = folderIn(params);
+    // Before it is recorded.
+    this.#requireRoom();
     const id = `acp-${this.#options.ids.sortable()}`;
     const { agent, hub } = this.#options;
     // Tools and workflows have no conversations: their sessions end with the connection.
@@ -189,10 +190,14 @@ export class AcpConnection {
   ): AcpSession {
     const open = this.#sessions.get(id);
     if (open !== undefined) return open;
-    if (this.#sessions.size >= MOST_SESSIONS) refuse('busy', {}, `A connection has at most ${MOST_SESSIONS} sessions.`);
+    this.#requireRoom();
     const session = { id, cwd, agent, running: undefined, mcpServers: listIn(mcpServers), noticed: undefined };
     this.#sessions.set(id, session);
     return session;
+  }
+
+  #requireRoom(): void {
+    if (this.#sessions.size >= MOST_SESSIONS) refuse('busy', {}, `A connection has at most ${MOST_SESSIONS} sessions.`);
   }
 
   async listSessions({ cwd, cursor }: JsonObject): Promise<Answered> {
@@ -252,6 +257,8 @@ export class AcpConnection {
   /** Calls a method of the program that answers the session. Agents of other kinds have no such methods. */
   async #callProgram(method: string, params: JsonObject, id: JsonRpcId): Promise<Answered> {
     const session = this.#sessionIn(params);
+    const cancelling = new AbortController();
+    this.#requests.set(id, () => cancelling.abort());
     if (!(await this.#isProgram(session.agent))) refuse('unknown_method', {}, unknownMethod(method));
     const { hub, ids } = this.#options;
     const requestId = ids.uuid();
@@ -264,9 +271,9 @@ export class AcpConnection {
       params: own,
       channel_context: this.#contextOf(session, { isProgram: true }),
     });
-    this.#requests.set(id, () => void hub.cancel(requestId).catch(() => {}));
     const converter = new AcpUpdates({ requestId, client: this.#client });
-    for await (const frame of hub.send(envelope, { id, method, params })) {
+    const sending = { received: { id, method, params }, cancelled: cancelling.signal };
+    for await (const frame of hub.send(envelope, sending)) {
       if (frame.is_final) {
         const result = resultOf(frame, session.agent);
         return isObject(result) ? { result } : {};
@@ -283,12 +290,13 @@ export class AcpConnection {
     if (session.running !== undefined) refuse('conflict', {}, 'A prompt of this session is being answered already.');
     const requestId = this.#options.ids.uuid();
     const request = requestIn(session.agent, acpPromptParams(prompt));
-    session.running = requestId;
+    const cancelling = new AbortController();
+    session.running = { requestId, cancel: () => cancelling.abort() };
+    this.#requests.set(id, session.running.cancel);
     const takesServers = await this.#takesMcpServers(session).catch((error: unknown) => {
       session.running = undefined;
       throw error;
     });
-    this.#requests.set(id, () => this.#cancelSession(session.id));
     const acpMeta = isObject(meta) ? meta : {};
     const envelope = this.#envelope(session, 'session/prompt', {
       request_id: requestId,
@@ -305,7 +313,8 @@ export class AcpConnection {
         await this.#update(session, thought(noticeOf(session)));
         session.noticed = session.agent;
       }
-      const frames = this.#options.hub.send(envelope, { id, method: 'session/prompt', params });
+      const received = { id, method: 'session/prompt', params };
+      const frames = this.#options.hub.send(envelope, { received, cancelled: cancelling.signal });
       return await this.#read(session, requestId, frames, services);
     } finally {
       session.running = undefined;
@@ -384,11 +393,12 @@ export class AcpConnection {
 
   /** Follows the requests that were running when their session was opened. */
   async #follow(session: AcpSession, requestIds: readonly string[]): Promise<void> {
+    const { hub } = this.#options;
     for (const requestId of requestIds) {
       if (session.running !== undefined) return;
-      session.running = requestId;
+      session.running = { requestId, cancel: () => void hub.cancel(requestId).catch(() => {}) };
       try {
-        const note = failureNote(await this.#read(session, requestId, this.#options.hub.read(requestId)), requestId);
+        const note = failureNote(await this.#read(session, requestId, hub.read(requestId)), requestId);
         if (note !== undefined) await this.#update(session, note);
       } finally {
         session.running = undefined;
@@ -425,7 +435,7 @@ export class AcpConnection {
       cancel: (id) => this.#withdraw(id),
       answer: (questionId, answer) =>
         hub.request('chat.user_answer', { request_id: requestId, question_id: questionId, ...answer }),
-      isRunning: () => session.running === requestId,
+      isRunning: () => session.running?.requestId === requestId,
       clock,
       log,
     });

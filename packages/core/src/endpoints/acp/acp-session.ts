@@ -7,11 +7,16 @@ export interface AcpSession {
   /** The agent that answers the next prompt. */
   agent: string;
   /** The request that is being answered now. */
-  running: string | undefined;
+  running: RunningRequest | undefined;
   /** The MCP servers that the client named. */
   readonly mcpServers: readonly Json[];
   /** The agent for which the client has been notified that such servers are not used. */
   noticed: string | undefined;
+}
+
+export interface RunningRequest {
+  readonly requestId: string;
+  readonly cancel: () => void;
 }
 
 /** The one option of a session: its agent. */

@@ -1,16 +1,10 @@
-import {
-  type E2AEnvelope,
-  type E2AResponse,
-  isFailed,
-  type Json,
-  type JsonObject,
-  newEnvelope,
-} from '@dragoman/protocols';
+import { isFailed, type Json, newEnvelope } from '@dragoman/protocols';
 import type { Call } from '../../call/call.ts';
 import type { Principal } from '../../call/principal.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Ids, Log } from '../../ports/ports.ts';
 import { refuse } from '../../refusals/refused.ts';
+import type { RequestRow } from '../../store/store.ts';
 import { resultOf } from '../../targets/ask-target.ts';
 import type { AcpHub } from './acp-hub.ts';
 
@@ -36,15 +30,25 @@ export function engineHub({ engine, ids, log, principal, signal }: EngineHubOpti
         agent_ref: agent === undefined ? null : { id: agent },
         channel: 'acp',
       });
-      // Requests of an editor beside its prompts are not counted, like reads over HTTP.
-      for await (const frame of engine.handle(envelope, call({ counted: true }))) {
+      for await (const frame of engine.handle(envelope, call({ counted: ANSWERS.has(method) }))) {
         if (frame.is_final) return isFailed(frame) ? resultOf(frame, method) : (frame.body['result'] ?? null);
       }
       return refuse('agent_failed');
     },
-    send: (envelope: E2AEnvelope, received: JsonObject): AsyncIterable<E2AResponse> =>
-      engine.handle(envelope, call({ counted: false, received: { dialect: 'acp', text: JSON.stringify(received) } })),
+    send(envelope, { received, cancelled }) {
+      const onAccepted = (row: RequestRow) => {
+        const cancel = () => void engine.runs.cancel(row);
+        // Before it was recorded there was nothing to cancel.
+        if (cancelled.aborted) cancel();
+        else cancelled.addEventListener('abort', cancel, { once: true });
+      };
+      const text = JSON.stringify(received);
+      return engine.handle(envelope, call({ counted: false, received: { dialect: 'acp', text }, onAccepted }));
+    },
     read: (requestId) => engine.runs.read({ owner: principal().id, requestId }, -1, signal),
     cancel: async (requestId) => engine.runs.cancel({ owner: principal().id, requestId }),
   };
 }
+
+/** Answers to what an agent asked. Every other request counts: it is recorded. */
+const ANSWERS: ReadonlySet<string> = new Set(['acp.tool_response', 'chat.user_answer']);

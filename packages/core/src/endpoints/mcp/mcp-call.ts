@@ -23,6 +23,8 @@ export interface McpCall extends McpContext {
   readonly id: Json;
   /** `undefined` in the revision without sessions. */
   readonly session: McpSession | undefined;
+  /** Aborted by `notifications/cancelled`, which only a session has. */
+  readonly cancelling?: AbortController;
   readonly version: string;
   /** Name and version of the client, as it declares them. */
   readonly client: string;

@@ -139,14 +139,14 @@ export class McpEndpoint {
   }
 
   #cancel(session: McpSession, callId: Json): void {
-    const cancel = session.calls.get(callId);
-    if (cancel === undefined) this.#options.nodes?.cancel(session.id, callId);
-    else cancel();
+    const call = session.calls.get(callId);
+    if (call === undefined) this.#options.nodes?.cancel(session.id, callId);
+    else call.abort();
   }
 
   /** For another node: cancels a call of a session, if it is answered here. */
   cancelHere(sessionId: string, callId: Json): void {
-    this.#sessions.get(sessionId)?.calls.get(callId)?.();
+    this.#sessions.get(sessionId)?.calls.get(callId)?.abort();
   }
 
   /** Ends every open stream. */
@@ -184,6 +184,7 @@ export class McpEndpoint {
       ...context,
       id,
       session: session.found,
+      cancelling: new AbortController(),
       version,
       client,
       capabilities,
@@ -215,10 +216,14 @@ export class McpEndpoint {
   }
 
   #answer(method: McpMethod, message: JsonObject, call: McpCall): McpReply | Promise<McpReply> {
-    const { id } = call;
+    const { id, session, cancelling } = call;
     try {
       const given = method(this.#features, message['params'] ?? {}, call);
-      if (Symbol.asyncIterator in given) return { messages: this.#stream(given, call) };
+      if (Symbol.asyncIterator in given) {
+        // Now, for a cancellation that arrives before the stream is read.
+        if (cancelling !== undefined) session?.calls.set(id, cancelling);
+        return { messages: this.#stream(given, call) };
+      }
       const responded = (result: JsonObject): McpReply => ({ message: this.#response(result, call), status: 200 });
       return given instanceof Promise
         ? given.then(responded, (error) => refused(id, errorOf(error)))
@@ -232,11 +237,14 @@ export class McpEndpoint {
     given: AsyncGenerator<JsonObject, JsonObject, undefined>,
     call: McpCall,
   ): AsyncGenerator<JsonObject, void, undefined> {
+    const { id, session, cancelling } = call;
     try {
       yield this.#response(yield* given, call);
     } catch (error) {
       // A cancelled call gets no response (Cancellation, Behavior Requirements).
-      if (error !== CANCELLED) yield { jsonrpc: '2.0', id: call.id, error: errorMember(errorOf(error)) };
+      if (error !== CANCELLED) yield { jsonrpc: '2.0', id, error: errorMember(errorOf(error)) };
+    } finally {
+      if (session?.calls.get(id) === cancelling) session?.calls.delete(id);
     }
   }
 

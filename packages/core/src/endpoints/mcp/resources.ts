@@ -118,8 +118,8 @@ export class McpResources {
       channel: 'mcp',
       provenance: newProvenance({ source_protocol: 'mcp', converter: 'dragoman' }),
     });
-    const call = { principal, signal: new AbortController().signal, log, beside: { counted: true } };
-    const final = await engine.handle(envelope, call).final();
+    // Unlike the other resources it is a request that is recorded, so it counts.
+    const final = await engine.handle(envelope, { principal, signal: new AbortController().signal, log }).final();
     const { result } = final === undefined ? {} : (frameFrom(final.text).body as { result?: { messages?: Message[] } });
     if (result?.messages === undefined || result.messages.length === 0) return undefined;
     const messages = result.messages

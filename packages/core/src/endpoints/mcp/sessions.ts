@@ -15,8 +15,8 @@ export interface McpSession {
   readonly version: string;
   readonly client: string;
   readonly capabilities: JsonObject;
-  /** The functions that cancel running calls, by JSON-RPC id. */
-  readonly calls: Map<Json, () => void>;
+  /** Cancels running calls, by JSON-RPC id. */
+  readonly calls: Map<Json, AbortController>;
   /** Ends the stream of notices, of which there is one. */
   endNotices: (() => void) | undefined;
 }

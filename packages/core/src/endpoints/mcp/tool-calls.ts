@@ -212,7 +212,7 @@ export class ToolCalls {
   /** Reads until the answer ends, the waiting time is over, or the client cancels or leaves. */
   async *#read(reading: Reading, { fold, key, wait, call, isOwn }: ReadOptions): Calling {
     const { engine, clock, waitSeconds, keepMs } = this.#options;
-    const { session, signal, meta } = call;
+    const { session, signal, cancelling, meta } = call;
     const progress = meta['progressToken'] === undefined ? undefined : new ProgressNotes(meta['progressToken'], clock);
     const over = new Ending();
     const milliseconds = (typeof wait === 'number' ? wait : waitSeconds) * 1000;
@@ -227,7 +227,9 @@ export class ToolCalls {
     const leave = session === undefined ? cancel : () => over.end(CANCELLED);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
-    session?.calls.set(call.id, cancel);
+    cancelling?.signal.addEventListener('abort', cancel, { once: true });
+    // The client may cancel before the request is recorded.
+    if (cancelling?.signal.aborted === true) cancel();
     try {
       for (;;) {
         const rows = await unlessAborted(reading.next(), over);
@@ -260,7 +262,7 @@ export class ToolCalls {
     } finally {
       countdown.cancel();
       signal.removeEventListener('abort', leave);
-      if (session?.calls.get(call.id) === cancel) session.calls.delete(call.id);
+      cancelling?.signal.removeEventListener('abort', cancel);
     }
   }
 
