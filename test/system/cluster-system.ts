@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type PostgresServer, startPostgres } from '../../packages/core/test-support/postgres-server.ts';
 import type { Config } from '../../packages/server/src/config/config-schema.ts';
+import { pair } from './a2a-peer.ts';
 import { call } from './call.ts';
 import { System } from './system.ts';
 
@@ -9,8 +10,8 @@ export class ClusterSystem implements AsyncDisposable {
   readonly postgres: PostgresServer;
   readonly nodes: readonly System[];
   readonly ttlMs = CLUSTER.ttl_ms;
-  /** The key of a caller with all permissions. */
-  key = '';
+  /** A caller with all permissions. */
+  readonly client = { ...pair(), agentId: 'client', api_key: '' };
   readonly #environment: Readonly<Record<string, string>>;
 
   private constructor(postgres: PostgresServer, nodes: readonly System[]) {
@@ -33,13 +34,19 @@ export class ClusterSystem implements AsyncDisposable {
       const [first = System.create()] = nodes;
       await cluster.startNode(first);
       const permissions = { agents: ['*'], operations: ['*'], tools: ['*'], apis: ['*'] };
-      cluster.key = (await first.caller('client', { permissions })).api_key;
+      const { client } = cluster;
+      const made = await first.caller(client.agentId, { permissions, public_key: client.pem });
+      client.api_key = made.api_key;
       for (const node of nodes.slice(1)) await cluster.startNode(node);
       return cluster;
     } catch (error) {
       await cluster[Symbol.asyncDispose]();
       throw error;
     }
+  }
+
+  get key(): string {
+    return this.client.api_key;
   }
 
   startNode(node: System): Promise<void> {

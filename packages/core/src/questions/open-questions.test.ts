@@ -12,6 +12,7 @@ import { AgentTools } from '../targets/agent-tools.ts';
 import { toolFrom } from '../tools/define-tool.ts';
 import { FixedTools } from '../tools/fixed-tools.ts';
 import { ToolRegistry } from '../tools/tool-registry.ts';
+import type { QuestionsElsewhere } from './questions-elsewhere.ts';
 
 const log = new SilentLog();
 const ADA: Principal = { id: 'ada', kind: 'agent', permissions: { ...NO_PERMISSIONS, agents: ['*'], tools: ['*'] } };
@@ -452,4 +453,16 @@ test('listeners receive every question and its end', async () => {
   await over;
   stop();
   expect(seen).toEqual(['r1 open', 'r1 answered']);
+});
+
+test('a question that moves to this node while others are asked for theirs is listed once', async () => {
+  const desk = new Desk(asks(PERMISSION));
+  const { over } = desk.ask();
+  const question = await desk.question();
+  const { questions } = desk.engine;
+  const elsewhere = { openFor: async (principal: Principal) => questions.openFor(principal) };
+  questions.join(elsewhere as unknown as QuestionsElsewhere);
+  expect(await questions.anywhereFor(ADA)).toMatchObject([{ question }]);
+  await questions.answer({ questionId: question.question_id }, { option_id: 'allow' }, { principal: ADA, channel: '' });
+  await over;
 });

@@ -182,8 +182,9 @@ export class OpenQuestions {
   /** The open questions on all nodes that a caller may answer, oldest first. */
   async anywhereFor(principal: Principal): Promise<readonly OpenQuestion[]> {
     const elsewhere = (await this.#elsewhere?.openFor(principal)) ?? [];
-    const open = [...this.openFor(principal), ...elsewhere];
-    return open.sort((a, b) => Date.parse(a.question.asked_at) - Date.parse(b.question.asked_at));
+    // A question that moves to another node meanwhile is listed by both.
+    const open = new Map([...elsewhere, ...this.openFor(principal)].map((one) => [one.question.question_id, one]));
+    return [...open.values()].sort((a, b) => Date.parse(a.question.asked_at) - Date.parse(b.question.asked_at));
   }
 
   /** The latest ended questions on all nodes that a caller could have answered, newest first. */
