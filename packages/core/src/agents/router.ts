@@ -63,7 +63,7 @@ export class Router {
     if (id === undefined)
       refuse('no_route', {}, 'The request does not name an agent, and no default agent is configured.');
     if (this.#agents.has(id)) return id;
-    // Callers must not learn of agents that they may not call.
+    // Suggests only what the caller may call.
     const reachable = this.ids().filter((other) => allows(permissions.agents, other));
     const close = nearest(id, reachable);
     refuse(
