@@ -42,6 +42,11 @@ export class Router {
     return this.#agents.get(id)?.agent;
   }
 
+  /** After sessions were removed: agents remove what they keep for them. */
+  async tidy(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map(({ agent }) => agent.tidy?.()));
+  }
+
   /** Whether a request goes to one of the server's own targets, which answer every method themselves. */
   isForOwnTarget(envelope: Parameters<Handler>[0]): boolean {
     const id = targetOf(envelope);
