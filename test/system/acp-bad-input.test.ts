@@ -177,6 +177,7 @@ describe('over Streamable HTTP', () => {
     ['a message without a connection', 400, () => post(NEW)],
     ['an unknown connection', 404, () => post(NEW, { 'acp-connection-id': 'never-was' })],
     ['a stream of an unknown connection', 404, () => at('GET', { headers: { 'acp-connection-id': 'never-was' } })],
+    ['an initialize without an id', 400, () => post({ jsonrpc: '2.0', method: 'initialize', params: {} })],
     ['a second initialize', 400, async () => post(INITIALIZE, await connected())],
     [
       'a stream of another type',

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { call } from './call.ts';
@@ -6,6 +8,7 @@ import { dataFiles } from './data-files.ts';
 import { agentModule, System } from './system.ts';
 import { fresh, WorkflowCaller, workflowOf } from './workflow-caller.ts';
 
+const ACP_PROGRAM = fileURLToPath(new URL('../../packages/core/src/agents/fixtures/acp-program.mjs', import.meta.url));
 const CANARY = 'canary-93ab';
 const api = await CountingApi.start();
 const held: (() => void)[] = [];
@@ -18,7 +21,10 @@ const system = await System.start({
     apis: { counting: { base_url: api.url } },
     gate: { allow: [api.host] },
     workflows: { cache_seconds: 0 },
-    agents: { echo: { driver: 'module', module: agentModule('echo') } },
+    agents: {
+      echo: { driver: 'module', module: agentModule('echo') },
+      coder: { driver: 'acp', command: process.execPath, args: [ACP_PROGRAM] },
+    },
   },
 });
 afterAll(async () => {
@@ -110,6 +116,18 @@ test("everything of an agent goes, from every file; what is under way is counted
   expect(system.log).toContain('the records of an agent were deleted');
   expect(await admin('DELETE', 'agents/nobody-here/data')).toMatchObject({ status: 404 });
   expect(filesWith(CANARY)).toEqual([]);
+});
+
+test('with everything of an agent go the folders of its ACP sessions, and no others', async () => {
+  const folderOf = async (caller: WorkflowCaller) => {
+    const chat = { request_id: fresh(), method: 'chat.send', session_id: 's', params: { content: 'where' } };
+    const answer = await caller.call({ method: 'POST', path: '/e2a/agents/coder', json: chat });
+    return /"text":"[^"\\]*\\"([^"\\]+)\\"/.exec(await answer.text())?.[1] ?? '';
+  };
+  const [anns, bobs] = [await folderOf(ann), await folderOf(bob)];
+  expect([existsSync(anns), existsSync(bobs)]).toEqual([true, true]);
+  await admin('DELETE', 'agents/ann-agent/data');
+  expect([existsSync(anns), existsSync(bobs)]).toEqual([false, true]);
 });
 
 /** Every file of the data folder that has the word in it, while the server runs. */

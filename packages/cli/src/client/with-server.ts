@@ -44,11 +44,12 @@ const EDITORS: Readonly<Record<KnownClient['format'], Editor>> = {
     const start = header.index + header[0].length;
     const next = /^[ \t]*\[/m.exec(text.slice(start));
     const end = next === null ? text.length : start + next.index;
-    const isOurs = new RegExp(
-      `^[ \\t]*(?:${Object.keys(entry).join('|')})[ \\t]*=[ \\t]*(?:\\[[^\\]]*\\])?.*\\n?`,
-      'gm',
-    );
-    const kept = text.slice(start, end).replaceAll(isOurs, '');
+    const own = `^[ \\t]*(["']?)(?:${Object.keys(entry).join('|')})\\1[ \\t]*=`;
+    const value = `[ \\t]*(?:${TOML_LIST}|${TOML_TEXT}|[\\w.+-]+)[ \\t]*(?:#.*)?$\\r?\\n?`;
+    const section = text.slice(start, end);
+    const kept = section.replaceAll(new RegExp(own + value, 'gm'), '');
+    // Of values in other forms the end is not known.
+    if (new RegExp(own, 'm').test(kept) || !isWholeToml(section)) return undefined;
     return `${text.slice(0, header.index)}${tomlTable(`${member}.${name}`, entry)}${kept}${text.slice(end)}`;
   },
 
@@ -87,6 +88,13 @@ function yamlWith(text: string, { member, name, added, isKnown }: AddedYaml): st
   return `${before}${text.slice(start, start + own.index)}${added}${text.slice(start + own.index + own[0].length)}`;
 }
 
+/** Whether every list in it ends in it. Texts over several lines are not read. */
+function isWholeToml(text: string): boolean {
+  if (/"""|'''/.test(text)) return false;
+  const bare = text.replaceAll(new RegExp(`${TOML_TEXT}|#.*`, 'g'), '');
+  return bare.split('[').length === bare.split(']').length;
+}
+
 function tomlTable(name: string, entry: JsonObject): string {
   // Texts and lists of them are written alike in JSON and TOML.
   const lines = Object.entries(entry).map(([member, value]) => `${member} = ${JSON.stringify(value)}\n`);
@@ -103,3 +111,6 @@ function yamlIn(text: string): JsonObject | undefined {
   const read = parseYaml(text);
   return read.ok && isObject(read.value) ? read.value : undefined;
 }
+
+const TOML_TEXT = `(?:"(?:\\\\.|[^"\\\\\\n])*"|'[^'\\n]*')`;
+const TOML_LIST = `\\[(?:[\\s,]|#.*\\n|${TOML_TEXT})*\\]`;

@@ -188,6 +188,24 @@ describe('TOML', () => {
     expect(edited).toBe(`${table}tool_timeout_sec = 9\n\n[mcp_servers.dragoman.env]\nA = "1"\n`);
   });
 
+  test.each([
+    'args = ["a]b",\n  "c"]\n',
+    "args = [ # ]\n  'a]b',\n]\n",
+    '"command" = "old" # "ours"\nargs = []\n',
+    'command = "an \\"old\\" one"\r\nargs = ["x"]\r\n',
+  ])('with an entry of the same name replaces each of its values to its end: %j', (values) => {
+    const text = `[mcp_servers.dragoman]\n${values}b = 1\n`;
+    expect(withServer(toml, text, 'dragoman', ENTRY)).toBe(`${table}b = 1\n`);
+  });
+
+  test.each([
+    ['a list of lists', 'args = [\n  ["x"],\n]\n'],
+    ['a text over several lines', 'command = """\nold"""\n'],
+    ['a list of its own that looks like a table', 'tools = [\n  ["x"]\n]\nargs = ["y"]\n'],
+  ])('with an entry of the same name is left alone when it has %s', (_, values) => {
+    expect(withServer(toml, `[mcp_servers.dragoman]\n${values}`, 'dragoman', ENTRY)).toBeUndefined();
+  });
+
   test.each(['mcp_servers = { other = { command = "x" } }\n', 'mcp_servers.other.command = "x"\n'])(
     'to which no table can be added is left alone: %s',
     (text) => expect(withServer(toml, text, 'dragoman', ENTRY)).toBeUndefined(),

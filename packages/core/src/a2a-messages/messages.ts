@@ -117,7 +117,7 @@ export class Conversation {
     if (entrance.principal !== undefined) this.#attach(entrance.principal);
   }
 
-  /** The peer outcome goodbye, the handshake failed, or there are too many connections. */
+  /** The peer has said goodbye, the handshake failed, or there are too many connections. */
   get isClosed(): boolean {
     return this.#isTurnedAway || this.#session.state === 'closed';
   }

@@ -43,6 +43,8 @@ export interface Agent extends AsyncDisposable {
    * already recorded are then left out.
    */
   frameKey?(frame: E2AResponse): string;
+  /** Removes what it keeps for sessions that are no longer recorded. */
+  tidy?(): Promise<void>;
   /**
    * Why this caller may not send this request; `undefined` when it may. Only the server's own targets have this method: they check
    * other permissions than `permissions.agents`, and they handle every method sent to them.

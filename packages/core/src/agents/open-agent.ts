@@ -48,7 +48,7 @@ export interface DriverContext {
   /** The cards of remote agents as they were first seen. */
   readonly pins?: Pins;
   /** The store for conversations of remote agents. */
-  readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'>;
+  readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote' | 'allWith'>;
 }
 
 /**

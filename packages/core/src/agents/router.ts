@@ -42,6 +42,11 @@ export class Router {
     return this.#agents.get(id)?.agent;
   }
 
+  /** After sessions were removed: agents remove what they keep for them. */
+  async tidy(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map(({ agent }) => agent.tidy?.()));
+  }
+
   /** Whether a request goes to one of the server's own targets, which answer every method themselves. */
   isForOwnTarget(envelope: Parameters<Handler>[0]): boolean {
     const id = targetOf(envelope);
@@ -63,7 +68,7 @@ export class Router {
     if (id === undefined)
       refuse('no_route', {}, 'The request does not name an agent, and no default agent is configured.');
     if (this.#agents.has(id)) return id;
-    // Callers must not learn of agents that they may not call.
+    // Suggests only what the caller may call.
     const reachable = this.ids().filter((other) => allows(permissions.agents, other));
     const close = nearest(id, reachable);
     refuse(

@@ -134,6 +134,7 @@ export class Engine {
         ids,
         agentOf,
         isForOwnTarget,
+        tidy: () => this.router.tidy(),
       }),
       history({ sessions: store.sessions, threads: store.threads, runs: this.runs, agentOf }),
       ofChannel(this.channelLayers),
@@ -239,6 +240,7 @@ export class Engine {
           await this.#noteOpen();
           await this.#store.requests.purge(before);
           await this.#store.sessions.purge(before);
+          await this.router.tidy();
         }
       } catch (error) {
         if (!stopped.aborted) this.#log.warn({ error: String(error) }, 'housekeeping failed');

@@ -3,7 +3,7 @@ import { TestClock } from '../../test-support/test-clock.ts';
 import { SlidingWindows } from '../limits/sliding-window.ts';
 import { CallbackLimits } from './callback-limits.ts';
 
-test('hosts that proofFailures name are forgotten again: they can name as many as they like', () => {
+test('hosts that anonymous senders name are forgotten again: they can name as many as they like', () => {
   const prune = vi.spyOn(SlidingWindows.prototype, 'prune');
   const limits = new CallbackLimits({
     clock: new TestClock(),
@@ -20,7 +20,7 @@ test('hosts that proofFailures name are forgotten again: they can name as many a
   prune.mockRestore();
 });
 
-test('all ports of a host are one host to proofFailures, and another host is another', () => {
+test('all ports of a host are one host to anonymous senders, and another host is another', () => {
   const limits = new CallbackLimits({
     clock: new TestClock(),
     settings: { queuedPerSender: 10, anonymousPerHost: 2 },

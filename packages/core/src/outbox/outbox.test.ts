@@ -165,6 +165,18 @@ describe('a callback that fails', () => {
     expect(await store.outbox.find('cb-1')).toMatchObject({ state: 'delivered', attempts: 1, failures: [] });
   });
 
+  test('because the store cannot be read is left to other processes once it was released to them', async () => {
+    let reads = 0;
+    store.outbox.dueBody = async () => {
+      reads += 1;
+      outbox.letGo();
+      throw new StoreError('store_unavailable', 'The connection is lost.');
+    };
+    await add();
+    await pass(1000);
+    expect([reads, sent.length, await stateOf(), outbox.queued('ann')]).toEqual([1, 0, 'due', 0]);
+  });
+
   test('because its name was never looked up has not been tried, but does not wait forever', async () => {
     outbox = opened({ longestMs: 5000, retries: 0 });
     answers = [new Refused(failure('unreachable', { looked_up: false }))];

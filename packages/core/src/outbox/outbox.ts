@@ -178,6 +178,8 @@ export class Outbox {
 
   /** Queues a callback, now or after its pause. */
   #wake(entry: Entry): void {
+    // It may have been released, abandoned or replaced during its try.
+    if (this.#entries.get(entry.id) !== entry) return;
     const { clock } = this.#options;
     // Bounded, because the wall clock may have been set back.
     const pause = Math.min(entry.nextAt - clock.now().getTime(), this.#settings.longestMs);
@@ -367,8 +369,7 @@ export class Outbox {
     entry.postponedAt ??= clock.elapsed();
     if (clock.elapsed() - entry.postponedAt >= longestMs) return false;
     entry.nextAt = clock.now().getTime() + backoffMs;
-    // Another attempt to the same URL may have received 410 Gone in the meantime.
-    if (this.#entries.get(entry.id) === entry) this.#wake(entry);
+    this.#wake(entry);
     return true;
   }
 

@@ -47,6 +47,7 @@ export class FrameWriter {
  * the frame is durable. A long text is nearly all one piece.
  */
 function inOnePiece(text: string): string {
+  // The search is what joins the pieces. Its result is used so that it is not left out: JSON text has no line break.
   if (text.length <= LONG_TEXT && text.includes('\n')) throw new Error('the text of a frame has more than one line');
   return text;
 }

@@ -32,6 +32,8 @@ export interface ServerMethodContext {
   readonly ids: Ids;
   /** The agent an envelope goes to: sessions belong to one. */
   readonly agentOf: (envelope: E2AEnvelope, by: Pick<Call, 'principal'>) => string;
+  /** Agents remove what they keep for removed sessions. */
+  readonly tidy: () => Promise<void>;
   /** Whether one of the server's own targets answers it, whatever its method is called. */
   readonly isForOwnTarget: (envelope: E2AEnvelope) => boolean;
 }

@@ -68,6 +68,7 @@ export const sessionDelete: ServerMethod = async function* (envelope, call, cont
   const agentId = context.agentOf(envelope, call);
   const deleted = await context.sessions.delete({ owner: call.principal.id, agentId, sessionId });
   if (!deleted) refuse('not_found', {}, `There is no session ${JSON.stringify(sessionId)}.`);
+  await context.tidy();
   return { session_id: sessionId, deleted: true };
 };
 

@@ -107,6 +107,15 @@ export function describeSessions(name: string, open: OpenStore): void {
       expect((await owners()).sort()).toEqual(['bob', 'cleo']);
     });
 
+    test('are known to their agent until they are deleted', async () => {
+      const agentId = `agent-of-${owner}`;
+      await store.sessions.create(session({ agentId, sessionId: 'a' }));
+      await store.sessions.create(session({ agentId, sessionId: 'a', owner: 'eve' }));
+      await store.sessions.create(session({ sessionId: 'b' }));
+      await store.sessions.delete({ owner: 'eve', agentId, sessionId: 'a' });
+      expect(await store.sessions.allWith(agentId)).toEqual([{ owner, sessionId: 'a' }]);
+    });
+
     test('of the same moment are listed latest made first', async () => {
       for (const sessionId of ['b', 'a', 'c']) await store.sessions.create(session({ sessionId }));
       const { rows } = await store.sessions.list(owner, { offset: 0, limit: 10 });

@@ -100,6 +100,7 @@ export class SqliteStore implements Store {
     },
     remote: (key) => this.#ask('remoteSession', key),
     setRemote: (key, remote) => this.#ask('setRemoteSession', key, remote),
+    allWith: (agentId) => this.#ask('sessionsWith', agentId),
     owners: (session) => this.#ask('sessionOwners', session),
     turns: (key, page) => this.#ask('turns', key, page),
     purge: (before) => inWindows((from) => this.#ask('purgeSessions', before, from)),

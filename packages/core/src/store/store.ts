@@ -228,6 +228,8 @@ export interface SessionStore {
   remote(key: SessionKey): Promise<string | null>;
   /** Writes it down; `null` forgets it. A session that is gone stays so. */
   setRemote(key: SessionKey, remote: string | null): Promise<void>;
+  /** All sessions with an agent, in no particular order. */
+  allWith(agentId: string): Promise<Pick<SessionKey, 'owner' | 'sessionId'>[]>;
   /** Whose sessions have this id with the agent: callers choose it, so there may be several; two are enough to know. */
   owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
   /**

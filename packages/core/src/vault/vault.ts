@@ -250,8 +250,10 @@ export class Vault implements Secrets {
   /** A host may return secrets later, so every secret it could have received is searched. */
   redactorFor(host: HostPort): Redactor | undefined {
     const name = nameOfHostPort(host);
-    if (!this.#redactors.has(name)) this.#redactors.set(name, this.#newRedactor(name));
-    return this.#redactors.get(name);
+    const redactor = this.#redactors.get(name) ?? this.#newRedactor(name);
+    // Hosts without secrets are unbounded.
+    if (redactor !== undefined) this.#redactors.set(name, redactor);
+    return redactor;
   }
 
   #newRedactor(host: string): Redactor | undefined {

@@ -59,6 +59,8 @@ async function receive(request: InboundRequest, connections: AcpHttpConnections)
   if (Array.isArray(message)) return failure('capability_missing', {}, 'JSON-RPC batches are not supported.');
   if (!isObject(message)) return failure('invalid_message', {}, `Expected a JSON-RPC message; got ${show(message)}.`);
   if (message['method'] === 'initialize' && headerOf(request, CONNECTION_ID) === undefined) {
+    // A notification would never be answered.
+    if (message['id'] === undefined) return failure('invalid_message', {}, 'initialize must have an id.');
     return connections.open(request, message);
   }
   const connection = connections.find(request);

@@ -42,6 +42,7 @@ async function forgetAgent(request: InboundRequest, context: DataContext): Promi
   const { files, underWay, ...forgotten } = await store.forgetting.caller(agentId);
   await workflows.eraseFiles(files);
   workflows.forget(agentId);
+  await engine.router.tidy();
   const isUnknown = engine.callers.find(agentId) === undefined && !engine.router.ids().includes(agentId);
   if (isUnknown && underWay === 0 && Object.values(forgotten).every((count) => count === 0)) {
     return failure('not_found', {}, 'Agent not found.');

@@ -1,5 +1,6 @@
-import type { Principal, WireHost, WireSink } from '@dragoman/core';
+import { type Principal, UnreadBudget, type WireHost, type WireSink } from '@dragoman/core';
 import { describe, expect, test } from 'vitest';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { TestIds } from '../../../core/test-support/test-ids.ts';
 import { MessageRates } from '../edges/message-rates.ts';
@@ -8,11 +9,17 @@ import { wireRoutes } from './wire.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** The routes over a host that accepts every peer, and the messages it sends on each connection. */
+/** The routes over a host that accepts every peer, unless it is busy, and the messages it sends on each connection. */
 function routes() {
   const clock = new TestClock();
+  const unread = new UnreadBudget({ maxBytes: 100 * MEBIBYTE, clock, log: new SilentLog() });
+  let isBusy = false;
   const connections: { sink: WireSink; lines: number; isClosed: boolean; lost: () => void }[] = [];
   const connect = (sink: WireSink) => {
+    if (isBusy) {
+      sink.send('x'.repeat(MEBIBYTE));
+      return undefined;
+    }
     const connection = {
       sink,
       lines: 0,
@@ -34,6 +41,7 @@ function routes() {
     clock,
     ids: new TestIds(),
     rates: new MessageRates({ clock }),
+    unread,
   });
   const asking = (who: string, session = ''): InboundRequest =>
     ({
@@ -44,6 +52,10 @@ function routes() {
     }) as unknown as InboundRequest;
   return {
     clock,
+    unread,
+    setBusy: (value: boolean) => {
+      isBusy = value;
+    },
     connections,
     open: (who: string) => open?.handle(asking(who)) as unknown as { json: { session_id: string }; code?: string },
     send: (who: string, session: string) => send?.handle(asking(who, session)) as { status?: number; code?: string },
@@ -92,6 +104,17 @@ describe('the sessions over HTTP', () => {
     expect(connection?.isClosed).toBe(false);
     connection?.sink.send('x');
     expect(connection?.isClosed).toBe(true);
+  });
+
+  test('that are refused leave nothing unread behind', () => {
+    const { open, setBusy, unread, connections } = routes();
+    setBusy(true);
+    for (let refused = 0; refused < 200; refused++) expect(open('ada').code).toBe('busy');
+    setBusy(false);
+    open('bob');
+    open('eve');
+    for (const { sink } of connections) sink.send('x');
+    expect(unread.drops).toBe(0);
   });
 
   test('that have ended are kept for half a minute, for their last words', () => {

@@ -288,7 +288,10 @@ class HttpSessions {
       whenRead: (callback: () => void) => session.queue.whenRead(callback),
     };
     session.connection = this.#host.connect(sink, { principal }, address);
-    if (session.connection === undefined) return undefined;
+    if (session.connection === undefined) {
+      account?.close();
+      return undefined;
+    }
     this.#sessions.set(id, session);
     return session;
   }

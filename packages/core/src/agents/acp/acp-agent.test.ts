@@ -1,4 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -377,6 +388,54 @@ test('it works in a folder of the session, in the configured one, or in one of t
     expect(await at(outside)).toContain(`${folder} "${folder}"`);
   }
 });
+
+test('the folder of a request without a session is removed when the request ends', async () => {
+  const coder = new Coder();
+  const folder = folderIn(await coder.text('where'));
+  expect(folder).toContain('/acp/coder/requests/');
+  await eventually(() => existsSync(folder)).toBe(false);
+  await coder.ask('', { method: 'ext', ext_method: '_nothing' }).over;
+  await eventually(() => readdirSync(join(coder.folder, 'acp', 'coder', 'requests'))).toEqual([]);
+});
+
+test('the folder of a session is removed with the session, and a new session of this id starts in an empty one', async () => {
+  const coder = new Coder();
+  const [own, other] = [
+    folderIn(await coder.text('where', { session_id: 's' })),
+    folderIn(await coder.text('where', { session_id: 'other' })),
+  ];
+  const key = { owner: 'ada', agentId: 'coder', sessionId: 's' };
+  const before = await coder.store.sessions.remote(key);
+  writeFileSync(join(own, 'notes.txt'), 'x');
+  await coder.ask('', { method: 'session.delete', params: { session_id: 's' } }).over;
+  expect([existsSync(own), existsSync(other)]).toEqual([false, true]);
+  expect(folderIn(await coder.text('where', { session_id: 's' }))).toBe(own);
+  expect(readdirSync(own)).toEqual([]);
+  expect(await coder.store.sessions.remote(key)).not.toBe(before);
+});
+
+test('the folder of a session that is in use is kept, and so is that of a request of the last day', async () => {
+  const coder = new Coder();
+  const running = coder.ask('hold', { session_id: 's' });
+  await eventually(() => running.frames.length).toBeGreaterThan(0);
+  const requests = join(coder.folder, 'acp', 'coder', 'requests');
+  const [late, early] = [join(requests, 'late'), join(requests, 'early')];
+  for (const path of [late, early]) mkdirSync(path, { recursive: true });
+  utimesSync(early, 0, 0);
+  await coder.ask('', { method: 'session.delete', params: { session_id: 's' } }).over;
+  const folders = readdirSync(join(coder.folder, 'acp', 'coder'));
+  expect([folders.length, existsSync(late), existsSync(early)]).toEqual([2, true, false]);
+  await coder.engine.runs.cancel({ owner: 'ada', requestId: running.requestId });
+  await eventually(async () => {
+    await coder.engine.router.tidy();
+    return readdirSync(join(coder.folder, 'acp', 'coder'));
+  }).toEqual(['requests']);
+});
+
+/** The folder of the session, in the answer to `where`. */
+function folderIn(text: string): string {
+  return /"([^"]+)"/.exec(text)?.[1] ?? '';
+}
 
 test('updates of other sessions, late updates and garbage are dropped', async () => {
   const coder = new Coder();

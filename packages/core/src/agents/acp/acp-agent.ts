@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type E2AEnvelope, failure, isObject, type JsonObject, show } from '@dragoman/protocols';
 import type { Call } from '../../call/call.ts';
@@ -53,16 +54,46 @@ export class AcpAgent implements Agent {
   }
 
   async *answer(envelope: E2AEnvelope, call: Call): AsyncGenerator<AgentPart, void, undefined> {
-    const name = `${call.principal.id}\n${envelope.session_id ?? envelope.request_id}`;
+    const name = nameOf(call.principal.id, envelope.session_id ?? String(envelope.request_id));
     const release = await this.#turnOf(name, call.signal);
+    let program: AcpProgram | undefined;
     try {
-      const program = await unlessAborted(this.#program(clientOffer(this.#options.access, envelope)), call.signal);
+      program = await unlessAborted(this.#program(clientOffer(this.#options.access, envelope)), call.signal);
       yield* this.#prompt(program, name, envelope, call);
     } catch (error) {
       if (call.signal.aborted) throw error;
       yield failedPart(error);
     } finally {
+      if (envelope.session_id === null) {
+        if (program !== undefined) this.#leave(program, name);
+        await remove(this.#requestFolder(name));
+      }
       release();
+    }
+  }
+
+  async tidy(): Promise<void> {
+    const { sessions, clock } = this.#options;
+    if (sessions === undefined) return;
+    // Before the sessions are read, so that those opened meanwhile are not taken for removed ones.
+    const folders = await readdir(this.#folder).catch(() => []);
+    // A program that is starting has no sessions.
+    const started = [...this.#programs.values()].map((program) =>
+      Promise.race([program, undefined]).catch(() => undefined),
+    );
+    const opened = (await Promise.all(started)).flatMap((program) =>
+      program === undefined ? [] : [...program.sessions.keys()].map((name) => ({ program, name })),
+    );
+    const recorded = (await sessions.allWith(this.id)).map(({ owner, sessionId }) => nameOf(owner, sessionId));
+    const names = new Set([...recorded, ...this.#queues.keys()]);
+    for (const { program, name } of opened) if (!names.has(name)) this.#leave(program, name);
+    const kept = new Set([...[...names].map(folderName), REQUESTS]);
+    for (const folder of folders) if (!kept.has(folder)) await remove(join(this.#folder, folder));
+    // What an earlier process left: a running request may belong to an agent that this one has replaced.
+    for (const folder of await readdir(join(this.#folder, REQUESTS)).catch(() => [])) {
+      const path = join(this.#folder, REQUESTS, folder);
+      const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: 0 }));
+      if (!kept.has(folder) && mtimeMs < clock.now().getTime() - ONE_DAY) await remove(path);
     }
   }
 
@@ -185,7 +216,6 @@ export class AcpAgent implements Agent {
       if (!isAnswered) await this.#cancel(program, sessionId, over);
       program.turns.delete(sessionId);
       await local.end();
-      if (envelope.session_id === null) this.#leave(program, name, sessionId);
     }
   }
 
@@ -196,10 +226,13 @@ export class AcpAgent implements Agent {
     return new CallerClient({ call, access, offer: clientOffer(access, envelope), folders, policies });
   }
 
-  /** A session of one request ends with it. */
-  #leave(program: AcpProgram, name: string, sessionId: string): void {
-    const { line, transport } = program;
-    program.sessions.delete(name);
+  /** Ends a session of the program. A session of one request ends with it. */
+  #leave(program: AcpProgram, name: string): void {
+    const { line, transport, sessions } = program;
+    const session = sessions.get(name);
+    if (session === undefined) return;
+    sessions.delete(name);
+    const { id: sessionId } = session;
     const closed = program.can('close') && !line.isLost ? line.request('session/close', { sessionId }) : undefined;
     void Promise.resolve(closed)
       .catch(() => {})
@@ -312,14 +345,24 @@ export class AcpAgent implements Agent {
   }
 
   /** The folder of the caller's client where that is allowed, else the configured folder, else one for this session. */
-  #cwdFor({ channel_context: { cwd: wanted } }: E2AEnvelope, name: string): string {
-    const { workspaces, cwd, folder } = this.#options;
+  #cwdFor({ channel_context: { cwd: wanted }, session_id: sessionId }: E2AEnvelope, name: string): string {
+    const { workspaces, cwd } = this.#options;
     const allowed = typeof wanted === 'string' ? insideFolder(wanted, workspaces) : undefined;
     if (allowed !== undefined) return allowed;
     if (cwd !== undefined) return cwd;
-    const own = join(folder, 'acp', this.id, hash('sha256', name, 'hex').slice(0, 32));
+    const own = sessionId === null ? this.#requestFolder(name) : join(this.#folder, folderName(name));
     mkdirSync(own, { recursive: true, mode: 0o700 });
     return own;
+  }
+
+  /** Has a folder for each session. */
+  get #folder(): string {
+    return join(this.#options.folder, 'acp', this.id);
+  }
+
+  /** For a request without a session. */
+  #requestFolder(name: string): string {
+    return join(this.#folder, REQUESTS, folderName(name));
   }
 }
 
@@ -335,13 +378,26 @@ export interface AcpAgentOptions {
   readonly workspaces: readonly string[];
   readonly startTimeoutMs: number;
   readonly version: string;
-  readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'> | undefined;
+  readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote' | 'allWith'> | undefined;
   /** Checks the URLs of MCP servers that a client names. */
   readonly gate?: Pick<NetworkGate, 'judge'> | undefined;
   readonly folder: string;
   readonly childrenFolder: string;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+function nameOf(owner: string, session: string): string {
+  return `${owner}\n${session}`;
+}
+
+function folderName(name: string): string {
+  return hash('sha256', name, 'hex').slice(0, 32);
+}
+
+/** A program may still write to it: then it is removed another time. */
+async function remove(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true }).catch(() => {});
 }
 
 function opened(
@@ -395,3 +451,6 @@ const FORGOTTEN: AgentPart = {
   body: { delta_kind: 'reasoning', delta: 'The agent was restarted and does not remember the earlier conversation.' },
 };
 const CANCEL_PATIENCE_MS = 10_000;
+/** The folder of requests without a session. */
+const REQUESTS = 'requests';
+const ONE_DAY = 24 * 60 * 60 * 1000;

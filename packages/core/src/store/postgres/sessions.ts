@@ -2,7 +2,7 @@ import { type FramesRow, unpackFrames } from '../sql/frames.ts';
 import { checkedRequest, SELECT_REQUEST, type StoredRequest } from '../sql/requests.ts';
 import { SELECT_SESSION, turnBytesOf } from '../sql/sessions.ts';
 import { requireStorable } from '../storable.ts';
-import type { RecordedTurn, SessionRow, SessionStore } from '../store.ts';
+import type { RecordedTurn, SessionKey, SessionRow, SessionStore } from '../store.ts';
 import { bigints } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
 import { purgeInTurn } from './owner-lock.ts';
@@ -69,6 +69,12 @@ export function sessionStore(database: PostgresDatabase): SessionStore {
         queries.run(`UPDATE sessions SET remote = $4 WHERE ${IN_SESSION}`, owner, agentId, sessionId, remote),
       );
     },
+
+    allWith: (agentId) =>
+      read.all<Pick<SessionKey, 'owner' | 'sessionId'>>(
+        'SELECT owner, session_id AS "sessionId" FROM sessions WHERE agent_id = $1',
+        agentId,
+      ),
 
     owners: async ({ agentId, sessionId }) =>
       (

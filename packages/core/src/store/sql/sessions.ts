@@ -14,6 +14,7 @@ export function sessionReads(database: Database) {
     ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?`);
   const named = database.prepare(`
     ${SELECT_SESSION} WHERE owner = ? AND session_id = ? ORDER BY updated_at DESC, id DESC LIMIT 100`);
+  const allWith = database.prepare('SELECT owner, session_id AS "sessionId" FROM sessions WHERE agent_id = ?');
   const owners = database.prepare('SELECT owner FROM sessions WHERE agent_id = ? AND session_id = ? LIMIT 2');
   const remote = database.prepare(`SELECT remote FROM sessions WHERE ${IN_SESSION}`);
   const countTurns = database.prepare(`SELECT count(*) AS total FROM requests WHERE ${IN_SESSION}`);
@@ -50,6 +51,8 @@ export function sessionReads(database: Database) {
     },
 
     sessionsNamed: (owner: string, sessionId: string): SessionRow[] => named.all(owner, sessionId) as SessionRow[],
+
+    sessionsWith: (agentId: string) => allWith.all(agentId) as Pick<SessionKey, 'owner' | 'sessionId'>[],
 
     sessionOwners({ agentId, sessionId }: Omit<SessionKey, 'owner'>): string[] {
       return (owners.all(agentId, sessionId) as { owner: string }[]).map(({ owner }) => owner);

@@ -147,7 +147,7 @@ export class McpServer implements AsyncDisposable {
     return isListed(uri, this.#options.config.resources);
   }
 
-  /** The number of tools, for the server's state. */
+  /** The number of resources or prompts, for the server's state. */
   count(what: 'resources' | 'prompts', number: number): void {
     this.#counts.set(what, number);
   }

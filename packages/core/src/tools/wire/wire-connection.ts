@@ -366,7 +366,7 @@ export class WireConnection {
     this.#parts.sink.send(messageText({ type, fields }, this.#stamp()));
   }
 
-  /** The error for a line that cannot be read: it ends the connection, or only the line. */
+  /** Sends a message of a plugin, unless it is too large for the peer. */
   #push(type: string, fields: JsonObject): void {
     const { sink, log } = this.#parts;
     const text = messageText({ type, fields }, this.#stamp());
