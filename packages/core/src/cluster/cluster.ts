@@ -170,7 +170,7 @@ export class Cluster {
 const FENCED_AFTER = 0.6;
 const STOPPED = new Error('the node stops');
 const FAILED: Readonly<Record<keyof ClusterListener, string>> = {
-  takeOver: 'taking over the runs of another node failed; it is tried again',
+  takeOver: 'taking over all runs of another node failed; unclaimed runs are tried again',
   lost: 'releasing the lost runs of this node failed',
   beat: 'the work of a beat failed',
 };

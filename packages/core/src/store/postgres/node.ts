@@ -8,6 +8,7 @@ import type { RequestKey, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { bigints, texts } from './arrays.ts';
 import { dial, POOLER, type PostgresConnection } from './connection.ts';
+import { readableRequests } from './damages.ts';
 import type { PostgresDatabase } from './database.ts';
 import { GONE_NODES } from './gone.ts';
 import type { PostgresAddress } from './postgres-url.ts';
@@ -163,15 +164,19 @@ export class PostgresNode implements ClusterStore {
   }
 
   takeHandedOver(): Promise<Claimed<RequestRow>[]> {
-    return this.#options.database.write(async (queries) =>
-      (await queries.all<StoredRequest & { epoch: number }>(TAKE_HANDED_OVER, this.node)).map(claimedRequest),
-    );
+    const { database, log } = this.#options;
+    return database.write(async (queries) => {
+      const rows = await queries.all<StoredRequest & { epoch: number }>(TAKE_HANDED_OVER, this.node);
+      return (await readableRequests(queries, rows, log)).map(claimedRequest);
+    });
   }
 
   takeWaiting(agentId: string): Promise<(Claimed<RequestRow> & { readonly from: number })[]> {
-    return this.#options.database.write(async (queries) => {
+    const { database, log } = this.#options;
+    return database.write(async (queries) => {
       const rows = await queries.all<StoredRequest & { epoch: number; from: number }>(TAKE_WAITING, this.node, agentId);
-      return rows.map(({ from, ...row }) => ({ ...claimedRequest(row), from }));
+      const readable = await readableRequests(queries, rows, log);
+      return readable.map(({ from, ...row }) => ({ ...claimedRequest(row), from }));
     });
   }
 
