@@ -69,10 +69,7 @@ export class PostgresNode implements ClusterStore {
     const { rows } = await keeper.query(JOIN, [name, version, place, configDigest, peerUrl, STEPS.length]);
     const { id } = rows[0] as { id: number };
     // Its connections are still in use, where it was another node before.
-    if (database.node !== 0) {
-      await keeper.query('UPDATE lanes SET node = $1 WHERE node = $2', [id, database.node]);
-      await keeper.query('UPDATE agent_lines SET node = $1 WHERE node = $2', [id, database.node]);
-    }
+    if (database.node !== 0) await keeper.query('UPDATE lanes SET node = $1 WHERE node = $2', [id, database.node]);
     database.node = id;
     this.#lastBeat = undefined;
     await this.#settle(keeper);
