@@ -107,7 +107,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     await parts.add(openFamiliesPart({ store, cluster, parts, log }));
     const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
-    const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, cluster, reader }));
+    const { hub, lines, ...core } = await parts.add(openEnginePart({ ...options, store, cluster, reader }));
     const { engine, agents, tools, proofFailures, keyCheck, failedLogins } = core;
     const intake = sharedIntake(options);
     const address = { url: '' };
@@ -136,7 +136,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const drivers = await parts.add(openAgentsPart({ ...service, hub }));
     await parts.add(openE2APart(service));
     await parts.add(openAcpPart(service));
-    const messages = await parts.add(openMessagesPart(service));
+    const messages = await parts.add(openMessagesPart({ ...service, lines }));
     const callbacks = await parts.add(openOutboxPart(service));
     const { rootCard } = await parts.add(openLfA2aPart({ ...service, callbacks }));
     const extensions = () => [messages.cardExtension()];

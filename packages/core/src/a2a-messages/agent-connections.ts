@@ -17,6 +17,11 @@ export interface ConnectionAnswer {
   readonly message: A2AMessage;
 }
 
+export interface AgentConnectionsOptions {
+  /** Called when a caller connects, and when its last connection is gone. */
+  readonly onChanged?: (callerId: string, isConnected: boolean) => void;
+}
+
 /**
  * Connected callers, and the messages that wait for their answers. A caller may be connected more than once, for example when it
  * reconnects before its old connection is found dead; messages are sent over the newest.
@@ -26,10 +31,10 @@ export class AgentConnections {
   /** By caller and by the id of the message that was sent to it. */
   readonly #pending = new Map<string, PendingMessage>();
   readonly #awaited = new Map<string, { readonly connected: Promise<void>; readonly onConnected: () => void }>();
-  readonly #onConnected: (callerId: string) => void;
+  readonly #onChanged: (callerId: string, isConnected: boolean) => void;
 
-  constructor({ onConnected = () => {} }: { readonly onConnected?: (callerId: string) => void } = {}) {
-    this.#onConnected = onConnected;
+  constructor({ onChanged = () => {} }: AgentConnectionsOptions = {}) {
+    this.#onChanged = onChanged;
   }
 
   /** The callers that are connected now. */
@@ -43,7 +48,11 @@ export class AgentConnections {
     connection.signal.addEventListener('abort', () => this.#detach(callerId, connection), { once: true });
     this.#awaited.get(callerId)?.onConnected();
     this.#awaited.delete(callerId);
-    this.#onConnected(callerId);
+    this.#onChanged(callerId, true);
+  }
+
+  has(callerId: string): boolean {
+    return this.#open.has(callerId);
   }
 
   /** Resolves when a caller connects; `undefined` when it is connected now. */
@@ -113,8 +122,8 @@ export class AgentConnections {
 
   #detach(callerId: string, connection: OpenConnection): void {
     const others = (this.#open.get(callerId) ?? []).filter((other) => other !== connection);
-    if (others.length === 0) this.#open.delete(callerId);
-    else this.#open.set(callerId, others);
+    if (others.length > 0) this.#open.set(callerId, others);
+    else if (this.#open.delete(callerId)) this.#onChanged(callerId, false);
   }
 }
 

@@ -64,7 +64,7 @@ async function open(publicKey: KeyObject) {
   });
   const messages = new Messages({
     ...{ engine, registry, proof, reader, clock, ids, log },
-    connections: new AgentConnections({ onConnected: () => {} }),
+    connections: new AgentConnections(),
     proofFailures: new ProofFailures({ clock, perMinute: 120 }),
     nonces: store.nonces,
     signer: new MessageSigner({ key, signatures, reader, clock, ids }),

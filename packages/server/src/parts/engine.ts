@@ -32,6 +32,8 @@ export interface EnginePart extends ServerPart {
   readonly proofFailures: ProofFailures;
   readonly keyCheck: KeyCheck;
   readonly failedLogins: FailedLogins;
+  /** The agents that have dialled in here; absent where one process owns the store. */
+  readonly lines: AgentLines | undefined;
 }
 
 export interface EnginePartOptions extends OpeningOptions {
@@ -94,6 +96,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     proofFailures,
     keyCheck: new KeyCheck({ engine, proofFailures, failed: failedLogins }),
     failedLogins,
+    lines,
     sockets: [agentSocketRoute(hub, agents)],
     reloadables: [reloadableLimits(engine.limiter)],
     families: { keys: () => engine.keys.load() },

@@ -34,6 +34,7 @@ import type { CardExtension } from '../routes/discovery.ts';
 import { schemaRoute } from '../routes/schema-files.ts';
 import { senderInStart } from '../routes/sender-in-start.ts';
 import { VERSION } from '../version.ts';
+import type { EnginePart } from './engine.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 import { signingKey } from './signing-key.ts';
@@ -47,10 +48,12 @@ export interface MessagesPart extends ServerPart {
   readonly url: string | undefined;
 }
 
+export interface MessagesPartOptions extends Service, Pick<EnginePart, 'lines'> {}
+
 /** Puts the messages service together as configured. */
-export async function openMessagesPart(service: Service): Promise<MessagesPart> {
+export async function openMessagesPart(service: MessagesPartOptions): Promise<MessagesPart> {
   const { config, engine, agents, store, gate, signatures, proofFailures, reader, intake, address } = service;
-  const { clock, ids, log } = service;
+  const { lines: agentLines, clock, ids, log } = service;
   const { messages: settings, host } = config;
   const serverId = settings.agent_id;
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
@@ -74,7 +77,9 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     for (const [agentId, owner] of dialling) if (owner === connected) await registry.beat(owner, agentId);
   };
   const connections = new AgentConnections({
-    onConnected: (callerId) => {
+    onChanged: (callerId, isConnected) => {
+      for (const [agentId, owner] of dialling) if (owner === callerId) agentLines?.changed(agentId, isConnected);
+      if (!isConnected) return;
       beat(callerId).catch((error) => log.warn({ error: String(error) }, 'a heartbeat was not recorded'));
     },
   });
@@ -93,7 +98,8 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   });
   const reach = (agent: RegisteredAgent, what: 'put' | 'removed') => {
     const { card, endpoint, owner } = agent;
-    dialling.delete(agent.agentId);
+    const isDialling = what === 'put' && endpoint === OVER_CONNECTION && owner !== undefined;
+    if (dialling.delete(agent.agentId) && !isDialling) agentLines?.changed(agent.agentId, false);
     if (what === 'removed') {
       if (relayed.delete(agent.agentId)) void engine.router.remove(agent.agentId);
       return;
@@ -102,8 +108,10 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     if (isBuiltIn(agent.agentId)) return;
     if (engine.router.has(agent.agentId) && !relayed.has(agent.agentId)) return;
     relayed.add(agent.agentId);
-    const isDialling = endpoint === OVER_CONNECTION && owner !== undefined;
-    if (isDialling) dialling.set(agent.agentId, owner);
+    if (isDialling) {
+      dialling.set(agent.agentId, owner);
+      agentLines?.changed(agent.agentId, connections.has(owner));
+    }
     const reached = isDialling ? connectionReach(connections, owner) : httpReach({ endpoint, gate, reader, clock });
     engine.addAgent(relayAgent({ card, reach: reached, serverId, signer, signatures, clock, ids, window }));
   };
