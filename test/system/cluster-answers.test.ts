@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { afterAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { CARD, heading } from './a2a-peer.ts';
 import { allFrames, call, type HttpAnswer } from './call.ts';
 import { ClusterSystem } from './cluster-system.ts';
 import { CountingApi } from './counting-api.ts';
@@ -227,6 +230,37 @@ describe('an agent that has dialled in to one node', () => {
     expect(last(await waiting)).toMatchObject({ body: { result: { late: true } } });
     agent.close();
   });
+});
+
+test('an agent that is registered with the endpoint "connection:" answers requests to another node', async () => {
+  const agentId = 'registered';
+  const { api_key: key } = await one.caller(agentId, { permissions: { agents: ['*'] } });
+  const agent_card = { ...CARD, agent_id: agentId };
+  const json = { agent_card, endpoint: 'connection:' };
+  const registered = await call(one.url, { method: 'POST', path: '/agents/register', key, json });
+  expect(registered.status, await registered.text()).toBe(201);
+  // The other node knows of it by now, or learns it with its next beat.
+  await expect.poll(async () => (await call(two.url, { path: `/agents/${agentId}`, key })).status).toBe(200);
+  const socket = new WebSocket(`${two.url.replace('http', 'ws')}/a2a/messages/ws`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  socket.on('message', (data) => {
+    const { message_id: correlation_id, sender_id: recipient_id } = JSON.parse(data.toString());
+    const payload = { status: 'success', data: { over: 'there' } };
+    const answer = { ...heading('response'), sender_id: agentId, recipient_id, correlation_id, payload };
+    socket.send(JSON.stringify(answer));
+  });
+  await once(socket, 'open');
+  let sent = 0;
+  // Until the other node knows of the connection, it reports that the agent is not connected.
+  const send = async () => {
+    sent += 1;
+    const envelope = { request_id: `relayed-${sent}`, method: 'chat.send', agent_ref: { id: agentId }, params: {} };
+    return last(await cluster.stream(one, envelope).then(allFrames)).body;
+  };
+  await expect.poll(send).toMatchObject({ result: { over: 'there' } });
+  socket.close();
+  await expect.poll(send).toMatchObject({ message: expect.stringContaining('not connected') });
 });
 
 describe('a node that is stopped', () => {

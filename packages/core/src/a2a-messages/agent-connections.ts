@@ -17,6 +17,11 @@ export interface ConnectionAnswer {
   readonly message: A2AMessage;
 }
 
+export interface AgentConnectionsOptions {
+  /** Called for each connection of a caller, and when its last one is gone. */
+  readonly onChanged?: (callerId: string, isConnected: boolean) => void;
+}
+
 /**
  * Connected callers, and the messages that wait for their answers. A caller may be connected more than once, for example when it
  * reconnects before its old connection is found dead; messages are sent over the newest.
@@ -28,12 +33,7 @@ export class AgentConnections {
   readonly #awaited = new Map<string, { readonly connected: Promise<void>; readonly onConnected: () => void }>();
   readonly #onChanged: (callerId: string, isConnected: boolean) => void;
 
-  /** `onChanged` is called for each connection of a caller, and when the last one is gone. */
-  constructor({
-    onChanged = () => {},
-  }: {
-    readonly onChanged?: (callerId: string, isConnected: boolean) => void;
-  } = {}) {
+  constructor({ onChanged = () => {} }: AgentConnectionsOptions = {}) {
     this.#onChanged = onChanged;
   }
 

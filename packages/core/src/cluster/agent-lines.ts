@@ -1,32 +1,42 @@
 import type { Log } from '../ports/ports.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { ClusterStore } from '../store/cluster.ts';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, ClusterListener } from './cluster.ts';
 
 export interface AgentLinesOptions {
   readonly store: ClusterStore;
-  readonly runs: Runs;
+  readonly runs: Pick<Runs, 'adopt'>;
   readonly cluster: Cluster;
   readonly log: Log;
 }
 
 /** The agents that have dialled in to this node, so that other nodes hand over their requests. */
-export class AgentLines {
+export class AgentLines implements ClusterListener {
   readonly #options: AgentLinesOptions;
+  /** Those that are connected now. */
+  readonly #connected = new Set<string>();
   /** One change after the other. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: AgentLinesOptions) {
     this.#options = options;
+    options.cluster.listen(this);
   }
 
   /** Called when an agent connects to this node, and when its last connection is gone. */
   changed(agentId: string, isConnected: boolean): void {
+    if (isConnected) this.#connected.add(agentId);
+    else if (!this.#connected.delete(agentId)) return;
     this.#last = this.#last
       .then(() => (isConnected ? this.#add(agentId) : this.#options.store.removeLine(agentId)))
       .catch((error) => {
         this.#options.log.warn({ agent: agentId, error: String(error) }, 'other nodes do not know where an agent is');
       });
+  }
+
+  /** The others have deleted the lines of a node that they had declared dead. */
+  joinedAgain(): void {
+    for (const agentId of this.#connected) this.changed(agentId, true);
   }
 
   async #add(agentId: string): Promise<void> {

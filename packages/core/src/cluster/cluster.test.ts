@@ -59,6 +59,7 @@ function setUp() {
   const cluster = new Cluster({ store, clock, log: new SilentLog(), ttlMs: TTL, graceMs: 2000, beatMs: 1000 });
   cluster.listen({
     lost: () => void store.calls.push('lost'),
+    joinedAgain: () => void store.calls.push('joinedAgain'),
     takeOver: async () => void store.calls.push('takeOver'),
     beat: async () => void store.calls.push('beat'),
   });
@@ -134,7 +135,7 @@ test('a node that was declared dead releases its runs before it joins again', as
   store.isDead = true;
   store.calls.length = 0;
   await beat(1);
-  expect(store.calls).toEqual(['lost', 'join', 'beat']);
+  expect(store.calls).toEqual(['lost', 'join', 'joinedAgain', 'beat']);
   expect(cluster.node).toBe(2);
 });
 

@@ -19,6 +19,8 @@ export interface ClusterListener {
   takeOver?(): Promise<void>;
   /** This node was declared dead: others may continue its runs, so it must not. */
   lost?(): Promise<void> | void;
+  /** This node has joined again, under another number. */
+  joinedAgain?(): Promise<void> | void;
   /** With every beat. */
   beat?(): Promise<void>;
 }
@@ -151,6 +153,7 @@ export class Cluster {
     // First: runs that this node no longer holds must not be continued under the new number.
     await this.#tell('lost');
     await store.join();
+    await this.#tell('joinedAgain');
     this.#steadySince = undefined;
     log.warn({ before, node: this.node }, 'this node had been declared dead, and has joined again');
   }
@@ -170,7 +173,8 @@ export class Cluster {
 const FENCED_AFTER = 0.6;
 const STOPPED = new Error('the node stops');
 const FAILED: Readonly<Record<keyof ClusterListener, string>> = {
-  takeOver: 'taking over the runs of another node failed; it is tried again',
+  takeOver: 'taking over all runs of another node failed; unclaimed runs are tried again',
   lost: 'releasing the lost runs of this node failed',
+  joinedAgain: 'joining again was not completed',
   beat: 'the work of a beat failed',
 };

@@ -8,8 +8,9 @@ import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { Refused } from '../refusals/refused.ts';
 import type { Reading } from '../runs/reading.ts';
 import { claimAll } from '../store/held.ts';
-import { patiently } from '../store/patiently.ts';
-import type { NewDelivery, NewLetter, RequestRow, Store, ThreadMessage } from '../store/store.ts';
+import { type Patience, patiently } from '../store/patiently.ts';
+import type { Letter, NewDelivery, NewLetter, RequestRow, Store, ThreadMessage } from '../store/store.ts';
+import { isDamaged } from '../store/store-error.ts';
 import {
   acknowledgementOf,
   finalOf,
@@ -66,17 +67,34 @@ export class Letters {
 
   /** Continues the letters of an earlier process. */
   async start(): Promise<void> {
-    const { store, engine, clock, log, stopped: signal } = this.#options;
-    const patience = { clock, log, signal, what: 'an answer' };
-    for (const letter of await claimAll((limit) => store.threads.claim(limit), patience)) {
-      const row = await patiently(() => store.requests.find(letter), patience);
-      const request = row === undefined ? undefined : mailboxRequestIn(row);
-      if (request === undefined) await patiently(() => store.threads.drop(letter), patience);
-      else {
-        const seen = (frame: E2AResponse) => this.#recordQuestion(request, frame);
-        this.#follow(this.#answer(request, finalOf(engine.runs.read(letter, -1), seen), true));
-      }
+    const { store } = this.#options;
+    for (const letter of await claimAll((limit) => store.threads.claim(limit), this.#patience)) {
+      await this.#continue(letter).catch((error) => this.#dropDamaged(letter, error));
     }
+  }
+
+  async #continue(letter: Letter): Promise<void> {
+    const { store, engine } = this.#options;
+    const row = await patiently(() => store.requests.find(letter), this.#patience);
+    const request = row === undefined ? undefined : mailboxRequestIn(row);
+    if (request === undefined) return patiently(() => store.threads.drop(letter), this.#patience);
+    const seen = (frame: E2AResponse) => this.#recordQuestion(request, frame);
+    const answering = this.#answer(request, finalOf(engine.runs.read(letter, -1), seen), true);
+    this.#follow(answering.catch((error) => this.#dropDamaged(letter, error)));
+  }
+
+  /** A message that cannot be read is never answered; it must not keep the others from being continued. */
+  async #dropDamaged(letter: Letter, error: unknown): Promise<void> {
+    const { store, log } = this.#options;
+    if (!isDamaged(error)) throw error;
+    const { owner, requestId } = letter;
+    log.error({ owner, request_id: requestId }, 'a message was dropped as store_damaged: it cannot be read');
+    await patiently(() => store.threads.drop(letter), this.#patience);
+  }
+
+  get #patience(): Patience {
+    const { clock, log, stopped: signal } = this.#options;
+    return { clock, log, signal, what: 'an answer' };
   }
 
   /** Waits for the answers that are being recorded. */

@@ -1,7 +1,7 @@
 import { type Json, newEnvelope } from '@dragoman/protocols';
 import { isMailboxMessage, type MailboxMessage, mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { afterAll, describe, expect, test } from 'vitest';
-import { memoryStore } from '../../test-support/memory-store.ts';
+import { memoryStore, nextProcess } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -12,6 +12,8 @@ import { type GateOptions, openGate } from '../gate/network-gate.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { SigningKeys } from '../outbox/signing-keys.ts';
 import { Signatures } from '../signing/signatures.ts';
+import { openInMemory } from '../store/sqlite-database.ts';
+import { loadEngine } from '../store/sqlite-engine.ts';
 import type { Store } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { anonymousOwner, anonymousPrincipal } from './anonymous.ts';
@@ -403,6 +405,39 @@ test('a repeat owes no callback of its own, and is acknowledged also where its U
   await mailbox.stop();
   expect(await store.outbox.answering({ owner: ANN.id, requestId: 'm-1' })).toHaveLength(1);
   await engine.stop({ drainMs: 0 });
+});
+
+test.each([
+  ['that cannot be read', "UPDATE requests SET envelope = '[]' WHERE request_id = 'bad'"],
+  [
+    'whose answer cannot be read',
+    "UPDATE frames SET text = '[]' WHERE request = (SELECT id FROM requests WHERE request_id = 'bad')",
+  ],
+])('after a restart a message %s is dropped, and the others get their answers', async (_, damage) => {
+  const database = openInMemory(await loadEngine());
+  const earlier = memoryStore(database);
+  earlier.threads.settle = () => Promise.reject(new Error('the process ends before that'));
+  const before = mailboxOn(earlier);
+  const metadata = { threadId: 'th_1' };
+  const sending = ['bad', 'sound'].map((messageId) =>
+    before.mailbox.receive(message('hello', { messageId, ...metadata }), { principal: ANN }).catch(() => {}),
+  );
+  const stateOf = async (requestId: string) => (await earlier.requests.find({ owner: ANN.id, requestId }))?.state;
+  const states = () => Promise.all([stateOf('bad'), stateOf('sound')]);
+  await expect.poll(states).toEqual(['finished', 'finished']);
+  await before.mailbox.stop();
+  await Promise.all(sending);
+  await before.engine.stop({ drainMs: 0 });
+  database.exec(damage);
+
+  const store = nextProcess(earlier);
+  const { mailbox, engine } = mailboxOn(store);
+  await mailbox.start();
+  const answered = async () => (await mailbox.thread('th_1', ANN, { after: 0, limit: 9 })).rows.map(({ text }) => text);
+  await expect.poll(answered).toEqual([expect.stringContaining('sound'), expect.stringContaining('"replyTo":"sound"')]);
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+  expect(await nextProcess(store).threads.claim(10)).toEqual([]);
 });
 
 test('the messages of a thread are deleted after the retention time', async () => {

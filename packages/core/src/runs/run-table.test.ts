@@ -170,6 +170,21 @@ describe('recovery', () => {
     expect(resumed).toEqual([2, 3]);
   });
 
+  test('resumes the runs of one kind when those of another cannot be listed', async () => {
+    const { table } = setUp();
+    const resumed: number[] = [];
+    table.recovers({ unfinished: () => Promise.reject(new Error('damaged')), resume: async () => undefined });
+    table.recovers({
+      unfinished: async () => [1, 2],
+      resume: async (row: number) => {
+        resumed.push(row);
+        return undefined;
+      },
+    });
+    await expect(table.recover()).rejects.toThrow('damaged');
+    expect(resumed).toEqual([1, 2]);
+  });
+
   test('waits for ends to be recorded, but not for long', async () => {
     const { clock, table } = setUp();
     let isOver = false;

@@ -137,15 +137,18 @@ export class RunTable {
    */
   async recover(): Promise<void> {
     // All are listed before the first is resumed, because resumed runs may start new ones.
-    const left = await Promise.all(this.#recoveries.map((found) => found()));
+    const left = await Promise.allSettled(this.#recoveries.map((found) => found()));
     const ends: Promise<void>[] = [];
     const failures: unknown[] = [];
-    for (const resume of left.flat()) {
+    // What fails does not keep the others from being continued: nobody else continues what this process has claimed.
+    for (const found of left) {
+      if (found.status === 'rejected') failures.push(found.reason);
+    }
+    for (const resume of left.flatMap((found) => (found.status === 'fulfilled' ? found.value : []))) {
       try {
         const resumed = await resume();
         if (resumed !== undefined) ends.push(resumed.ended);
       } catch (error) {
-        // The others are continued all the same: nobody else does.
         failures.push(error);
       }
     }

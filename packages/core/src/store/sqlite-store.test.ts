@@ -16,8 +16,10 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { builtProgram } from '../../test-support/built-program.ts';
 import { heldOf, rememberingHolds } from '../../test-support/held-runs.ts';
+import { describeDamages } from './damages.contract.ts';
 import { COMMIT, HOLD, REACHED } from './fixtures/faulty-engine.mjs';
 import { ALL, frame, requestRow } from './requests.contract.ts';
+import { loadEngine } from './sqlite-engine.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 import { describeStore } from './store.contract.ts';
 import type { Store } from './store.ts';
@@ -30,13 +32,8 @@ let folders = 0;
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const folderOf = new WeakMap<Store, string>();
-describeStore('the store in SQLite', async (earlier) => {
-  await earlier?.[Symbol.asyncDispose]();
-  const folder = (earlier && folderOf.get(earlier)) ?? newFolder();
-  const store = await open(folder);
-  folderOf.set(store, folder);
-  return store;
-});
+describeStore('the store in SQLite', openNext);
+describeDamages('SQLite', openNext);
 
 describe('what was forgotten', () => {
   test('is in no file any more, whatever its size, while the store continues', async () => {
@@ -273,6 +270,19 @@ function count(name: string, value: number) {
 function newFolder(): string {
   folders += 1;
   return join(root, String(folders));
+}
+
+async function openNext(earlier?: Store, statement?: string): Promise<Store> {
+  await earlier?.[Symbol.asyncDispose]();
+  const folder = (earlier && folderOf.get(earlier)) ?? newFolder();
+  if (statement !== undefined) {
+    const database = (await loadEngine()).open(join(folder, 'dragoman.db'));
+    database.exec(statement);
+    database.close();
+  }
+  const store = await open(folder);
+  folderOf.set(store, folder);
+  return store;
 }
 
 async function open(folder: string): Promise<SqliteStore> {

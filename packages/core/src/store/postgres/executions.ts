@@ -1,3 +1,4 @@
+import type { Log } from '../../ports/ports.ts';
 import type {
   EffectRow,
   ExecutionAccepted,
@@ -26,6 +27,7 @@ import { notHeld } from '../sql/requests.ts';
 import { type CheckedStored, checkedStored, SELECT_STORED, storedChecksumOf } from '../sql/stored-data.ts';
 import { requireStorable } from '../storable.ts';
 import { bigints, byteStrings, integers, texts } from './arrays.ts';
+import { readableExecutions } from './damages.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
 import { isSqlError } from './errors.ts';
 import { GONE_NODES } from './gone.ts';
@@ -33,7 +35,7 @@ import { Group } from './group.ts';
 import { lockOwner } from './owner-lock.ts';
 import { deleteExecutions } from './removals.ts';
 
-export function executionStore(database: PostgresDatabase): ExecutionStore {
+export function executionStore(database: PostgresDatabase, log?: Log): ExecutionStore {
   const { read } = database;
   const accepting = new Group<ExecutionRow, number | null>({
     keyOf: ({ owner, executionId }) => `${owner}\n${executionId}`,
@@ -85,7 +87,10 @@ export function executionStore(database: PostgresDatabase): ExecutionStore {
     claim: (limit) =>
       database.write(async (queries) => {
         const rows = await queries.all<StoredExecution & { id: number; epoch: number }>(CLAIM, database.node, limit);
-        return rows.map(({ id, epoch, ...row }) => ({ row: checkedExecution(row), held: { id, epoch } }));
+        return (await readableExecutions(queries, rows, log)).map(({ id, epoch, ...row }) => ({
+          row: checkedExecution(row),
+          held: { id, epoch },
+        }));
       }),
 
     list: (owner, { before, limit, status }) => read.all<ExecutionSummary>(LIST, owner, before, status, limit),

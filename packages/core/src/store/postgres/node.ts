@@ -8,6 +8,7 @@ import type { RequestKey, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { bigints, texts } from './arrays.ts';
 import { dial, POOLER, type PostgresConnection } from './connection.ts';
+import { readableRequests } from './damages.ts';
 import type { PostgresDatabase } from './database.ts';
 import { GONE_NODES } from './gone.ts';
 import type { PostgresAddress } from './postgres-url.ts';
@@ -68,10 +69,7 @@ export class PostgresNode implements ClusterStore {
     const { rows } = await keeper.query(JOIN, [name, version, place, configDigest, peerUrl, STEPS.length]);
     const { id } = rows[0] as { id: number };
     // Its connections are still in use, where it was another node before.
-    if (database.node !== 0) {
-      await keeper.query('UPDATE lanes SET node = $1 WHERE node = $2', [id, database.node]);
-      await keeper.query('UPDATE agent_lines SET node = $1 WHERE node = $2', [id, database.node]);
-    }
+    if (database.node !== 0) await keeper.query('UPDATE lanes SET node = $1 WHERE node = $2', [id, database.node]);
     database.node = id;
     this.#lastBeat = undefined;
     await this.#settle(keeper);
@@ -163,15 +161,19 @@ export class PostgresNode implements ClusterStore {
   }
 
   takeHandedOver(): Promise<Claimed<RequestRow>[]> {
-    return this.#options.database.write(async (queries) =>
-      (await queries.all<StoredRequest & { epoch: number }>(TAKE_HANDED_OVER, this.node)).map(claimedRequest),
-    );
+    const { database, log } = this.#options;
+    return database.write(async (queries) => {
+      const rows = await queries.all<StoredRequest & { epoch: number }>(TAKE_HANDED_OVER, this.node);
+      return (await readableRequests(queries, rows, log)).map(claimedRequest);
+    });
   }
 
   takeWaiting(agentId: string): Promise<(Claimed<RequestRow> & { readonly from: number })[]> {
-    return this.#options.database.write(async (queries) => {
+    const { database, log } = this.#options;
+    return database.write(async (queries) => {
       const rows = await queries.all<StoredRequest & { epoch: number; from: number }>(TAKE_WAITING, this.node, agentId);
-      return rows.map(({ from, ...row }) => ({ ...claimedRequest(row), from }));
+      const readable = await readableRequests(queries, rows, log);
+      return readable.map(({ from, ...row }) => ({ ...claimedRequest(row), from }));
     });
   }
 

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
+import { describeDamages } from '../damages.contract.ts';
 import { describeStore } from '../store.contract.ts';
 import type { Store } from '../store.ts';
+import { dial } from './connection.ts';
 import { connectPostgresStore } from './postgres-store.ts';
+import { readPostgresUrl } from './postgres-url.ts';
 
 let server: PostgresServer;
 let schemas = 0;
@@ -22,10 +25,15 @@ afterAll(async () => {
   await server?.stop();
 });
 
-async function open(earlier?: Store): Promise<Store> {
+async function open(earlier?: Store, statement?: string): Promise<Store> {
   await earlier?.[Symbol.asyncDispose]();
   schemas += 1;
   const schema = (earlier && schemaOf.get(earlier)) ?? `test_${schemas}`;
+  if (statement !== undefined) {
+    const connection = await dial(readPostgresUrl(server.url(schema)), () => {});
+    await connection.query(statement, []);
+    await connection.close();
+  }
   const store = await connectPostgresStore({ url: server.url(schema) });
   schemaOf.set(store, schema);
   return store;
@@ -33,4 +41,5 @@ async function open(earlier?: Store): Promise<Store> {
 
 describe('on PostgreSQL', () => {
   describeStore('the store in PostgreSQL', open);
+  describeDamages('PostgreSQL', open);
 });

@@ -65,7 +65,7 @@ export async function connectPostgresStore(options: PostgresStoreOptions): Promi
   const serverVersion = await prepareSchema(direct, log);
   const database = new PostgresDatabase({ address, log, patienceMs });
   const node = await PostgresNode.join({ address: direct, database, log, version, name, place, configDigest, peerUrl });
-  return new PostgresStore(database, node, serverVersion);
+  return new PostgresStore(database, node, serverVersion, log);
 }
 
 /** Every family on PostgreSQL. */
@@ -97,17 +97,17 @@ export class PostgresStore implements Store {
   #lastTurn: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  constructor(database: PostgresDatabase, node: PostgresNode, serverVersion: string) {
+  constructor(database: PostgresDatabase, node: PostgresNode, serverVersion: string, log?: Log) {
     this.#database = database;
     this.cluster = node;
     this.#serverVersion = serverVersion;
     this.families = new PostgresFamilies(database);
-    this.requests = requestStore(database);
+    this.requests = requestStore(database, log);
     this.sessions = sessionStore(database);
     this.keys = keyStore(database, this.families);
     this.agents = agentStore(database, this.families);
     this.counters = counterStore(database);
-    this.executions = executionStore(database);
+    this.executions = executionStore(database, log);
     this.storedData = storedDataStore(database);
     this.credentials = credentialStore(database, this.families);
     this.apis = apiStore(database, this.families);

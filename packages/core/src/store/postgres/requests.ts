@@ -1,3 +1,4 @@
+import type { Log } from '../../ports/ports.ts';
 import type { NonceRow } from '../nonces.ts';
 import { type FramesRow, unpackFrames } from '../sql/frames.ts';
 import { ownersIn } from '../sql/owners.ts';
@@ -25,6 +26,7 @@ import type {
   RequestStore,
 } from '../store.ts';
 import { bigints, integers, texts } from './arrays.ts';
+import { readableRequests } from './damages.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
 import { GONE_NODES } from './gone.ts';
 import { Group } from './group.ts';
@@ -34,7 +36,7 @@ import { deleteRequests } from './removals.ts';
 import { listRequests } from './request-list.ts';
 import { openLetter } from './threads.ts';
 
-export function requestStore(database: PostgresDatabase): RequestStore {
+export function requestStore(database: PostgresDatabase, log?: Log): RequestStore {
   const accepting = new Group<NewRequest, number | null>({
     keyOf: ({ row }) => `${row.owner}\n${row.requestId}`,
     write: (items) => database.write((queries) => insertRequests(queries, database.node, items)),
@@ -124,7 +126,7 @@ export function requestStore(database: PostgresDatabase): RequestStore {
     claim: (limit) =>
       database.write(async (queries) => {
         const rows = await queries.all<StoredRequest & { epoch: number }>(CLAIM, database.node, limit);
-        return rows.map(claimedRequest);
+        return (await readableRequests(queries, rows, log)).map(claimedRequest);
       }),
 
     noteOpen: async (acceptedBefore, now) => {

@@ -15,7 +15,7 @@ import {
 import { type FramesRow, unpackFrames } from './frames.ts';
 import { damagedKeys } from './keys.ts';
 import { damagedRegistrations } from './registrations.ts';
-import { checkedRequest, SELECT_REQUEST, type StoredRequest } from './requests.ts';
+import { checkedRequest, gapIn, SELECT_REQUEST, type StoredRequest } from './requests.ts';
 import { damagedWorkflows } from './workflows.ts';
 
 /** Requests and executions that were ended because they could not be read. */
@@ -39,16 +39,10 @@ export function endDamaged(database: Database): Damage[] {
   const executions = database.prepare(`${SELECT_EXECUTION} WHERE o.execution IS NOT NULL`).all() as StoredExecution[];
   const effectsOf = database.prepare(`${SELECT_EFFECT} WHERE x.owner = ? AND x.execution_id = ? ORDER BY f.position`);
   const badRequests = requests.filter((row) =>
-    isDamaged(() => {
-      checkedRequest(row);
-      for (const frames of framesOf.all(row.id) as FramesRow[]) unpackFrames(frames);
-    }),
+    isDamaged(() => requireReadableRequest(row, framesOf.all(row.id) as FramesRow[])),
   );
   const badExecutions = executions.filter((row) =>
-    isDamaged(() => {
-      checkedExecution(row);
-      for (const effect of effectsOf.all(row.owner, row.executionId) as StoredEffect[]) checkedEffect(row, effect);
-    }),
+    isDamaged(() => requireReadableExecution(row, effectsOf.all(row.owner, row.executionId) as StoredEffect[])),
   );
   if (badRequests.length + badExecutions.length === 0) return [];
 
@@ -105,6 +99,23 @@ export function damageReads(database: Database) {
   };
 }
 
+/** Throws when the request or one of its frames is damaged or missing. */
+export function requireReadableRequest(row: StoredRequest, rows: readonly FramesRow[]): void {
+  checkedRequest(row);
+  let next = 0;
+  for (const frames of rows) {
+    if (frames.first !== next) throw gapIn(row);
+    unpackFrames(frames);
+    next += frames.count;
+  }
+}
+
+/** Throws when the execution or one of its effects is damaged. */
+export function requireReadableExecution(row: StoredExecution, effects: readonly StoredEffect[]): void {
+  checkedExecution(row);
+  for (const effect of effects) checkedEffect(row, effect);
+}
+
 function isDamaged(read: () => void): boolean {
   try {
     read();
@@ -116,4 +127,4 @@ function isDamaged(read: () => void): boolean {
 }
 
 /** A checksum is never negative. */
-const NEVER = -1;
+export const NEVER = -1;
