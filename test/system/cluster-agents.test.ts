@@ -32,6 +32,9 @@ const admin = async (node: Node, path: string) => (await call(node.url, { path, 
 const state = async (requestId: string) =>
   ((await admin(two, `/admin/v1/requests/${requestId}`)) as { state: string }).state;
 
+/** Nodes ask each other once a second whether a request has readers. */
+const longerThanAsked = () => new Promise((resolve) => setTimeout(resolve, 2500));
+
 /** A key that all nodes know. */
 async function keyOf(agentId: string): Promise<string> {
   const { api_key } = await one.caller(agentId, { permissions: { agents: ['*'] } });
@@ -101,15 +104,17 @@ describe('an agent that has dialled in to one node', () => {
 
   test('is told to stop when the last reader has left, at another node than the first, and not before', async () => {
     const channel_context = { cancel_on_disconnect: true };
-    const sending = await cluster.stream(one, ask('unread-away', { channel_context }));
+    const sending = cluster.stream(one, ask('unread-away', { channel_context }));
     await received('unread-away');
+    const say = (delta: string) =>
+      agent.send({ request_id: 'unread-away', response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta } });
+    say('first');
     const reading = await cluster.resume(three, 'unread-away', -1);
-    sending.destroy();
-    agent.send({ request_id: 'unread-away', response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'read' } });
-    for await (const frame of reading.frames()) {
-      expect(frame).toContain('read');
-      break;
-    }
+    (await sending).destroy();
+    await longerThanAsked();
+    expect(await state('unread-away')).toBe('started');
+    say('second');
+    for await (const frame of reading.frames()) if (frame.includes('second')) break;
     await expect.poll(() => state('unread-away')).toBe('finished');
     expect(last(await allFrames(await cluster.resume(two, 'unread-away', -1)))).toMatchObject({
       body: { code: 'E2A.CANCELLED' },
@@ -132,8 +137,7 @@ describe('a request that ends with its last reader', () => {
     const frames = reading.frames();
     await frames.next();
     sending.destroy();
-    // It is asked once a second whether there are readers.
-    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await longerThanAsked();
     expect(await state('unread')).toBe('started');
     reading.destroy();
     await expect.poll(() => state('unread')).toBe('finished');

@@ -187,7 +187,7 @@ describe('a question that one node asks', () => {
   test('is answered by an A2A message at another', async () => {
     const post = async (node: typeof one, json: JsonObject) =>
       (await cluster.post(node, '/a2a/messages', { ...json, sender_id: 'client' })).body as JsonObject & { message_id: string };
-    const asked = { ...request({}), recipient_id: 'asker' };
+    const asked: JsonObject = { ...request({}), recipient_id: 'asker' };
     const question = await post(one, asked);
     expect(question).toMatchObject({ payload: { method: 'answer_question' } });
     expect((await post(three, asked)).message_id).toBe(question.message_id);

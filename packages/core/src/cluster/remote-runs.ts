@@ -72,11 +72,8 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
     const { store, cluster } = this.#options;
     if (this.#readers.has(requestName({ owner, requestId }))) return true;
     if ((await store.openRequest({ owner, requestId })) === undefined) return false;
-    for (const node of await store.others()) {
-      // A node that does not answer may have readers, until it is declared dead.
-      if ((await cluster.calls.ask(node, IS_READ, { owner, requestId })) !== false) return true;
-    }
-    return false;
+    // A node that does not answer may have readers, until it is declared dead.
+    return (await cluster.calls.askOthers(IS_READ, { owner, requestId })).some((isRead) => isRead !== false);
   }
 
   async giveAuth(node: number, { owner, requestId }: RequestKey, auth: E2AAuth): Promise<void> {

@@ -69,7 +69,6 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, vault, clock, log });
     const { questions, clientCalls } = engine;
     new RemoteQuestions({
-      store: store.cluster,
       questions,
       clientCalls,
       cluster,
