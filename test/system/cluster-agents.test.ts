@@ -67,11 +67,16 @@ describe('an agent that has dialled in to one node', () => {
       return figures.map((figure) => figure.health);
     };
     for (const node of cluster.nodes) await expect.poll(() => health(node)).toEqual(['ok']);
-    for (const node of cluster.nodes) expect(await admin(node, '/admin/v1/overview')).toMatchObject({ agents_down: [] });
+    for (const node of cluster.nodes)
+      expect(await admin(node, '/admin/v1/overview')).toMatchObject({ agents_down: [] });
   });
 
   test('is given the credentials of a request to another node, which are recorded nowhere', async () => {
-    const auth = { method_id: 'oauth', bearer_token: 'tok-of-the-caller', extra_headers: { 'x-key': 'key-of-the-caller' } };
+    const auth = {
+      method_id: 'oauth',
+      bearer_token: 'tok-of-the-caller',
+      extra_headers: { 'x-key': 'key-of-the-caller' },
+    };
     const sending = cluster.stream(one, ask('with-auth', { auth })).then(allFrames);
     expect(await received('with-auth')).toMatchObject({ auth });
     agent.complete('with-auth', { repeated: 'tok-of-the-caller' });

@@ -174,7 +174,10 @@ describe('an execution that one node runs', () => {
 
   test('shows through another the question it waits with, and a repeat there does not wait for its answer', async () => {
     const question = { title: 'Go on?', options: [{ id: 'yes', name: 'Yes' }] };
-    const workflow = workflowOf({ ask: { AskApproval: { ...question, outputPath: '/workflow/answer' } } }, { id: 'asks-a-person' });
+    const workflow = workflowOf(
+      { ask: { AskApproval: { ...question, outputPath: '/workflow/answer' } } },
+      { id: 'asks-a-person' },
+    );
     const path = '/api/v1/workflows/execute';
     const waiting = await cluster.post(one, path, { workflow });
     expect(waiting).toMatchObject({ status: 202, body: { questions: [{ title: 'Go on?' }] } });
@@ -242,10 +245,13 @@ describe('an agent that has dialled in to one node', () => {
     await expect
       .poll(async () => last(await cluster.stream(one, ask(`gone-${Math.random()}`)).then(allFrames)).response_kind)
       .toBe('e2a.error');
-    const waiting = cluster.stream(one, ask('waits-for-it', { channel_context: { expires_at } })).then(allFrames);
+    const auth = { bearer_token: 'tok-of-the-caller' };
+    const asked = ask('waits-for-it', { auth, channel_context: { expires_at } });
+    const waiting = cluster.stream(one, asked).then(allFrames);
     await expect.poll(async () => (await cluster.resume(two, 'waits-for-it', -1)).status).toBe(200);
     const agent = await DialledAgent.dial(two.url, key);
-    await expect.poll(() => agent.received.some((received) => received.request_id === 'waits-for-it')).toBe(true);
+    const received = () => agent.received.find(({ request_id }) => request_id === 'waits-for-it');
+    await expect.poll(received).toMatchObject({ auth });
     agent.complete('waits-for-it', { late: true });
     expect(last(await waiting)).toMatchObject({ body: { result: { late: true } } });
     agent.close();

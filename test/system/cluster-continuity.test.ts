@@ -39,7 +39,8 @@ const { key } = cluster;
 const [one, two, three] = cluster.nodes as [Node, Node, Node];
 type Node = (typeof cluster.nodes)[0];
 
-const json = async (node: Node, path: string, as = key) => (await (await call(node.url, { path, key: as })).json()) as JsonObject;
+const json = async (node: Node, path: string, as = key) =>
+  (await (await call(node.url, { path, key: as })).json()) as JsonObject;
 const admin = async (node: Node, method: string, path: string) => {
   const answer = await call(node.url, { method, path, key: one.adminKey });
   return (await answer.json()) as JsonObject;
