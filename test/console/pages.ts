@@ -10,6 +10,7 @@ export const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['/console/questions', 'Questions'],
   ['/console/mailbox', 'Mailbox'],
   ['/console/outbox', 'Outbox'],
+  ['/console/nodes', 'Nodes'],
   ['/console/keys', 'Keys'],
   ['/console/connect', 'Connect'],
 ];

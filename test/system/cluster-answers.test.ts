@@ -160,11 +160,37 @@ describe('an execution that one node runs', () => {
       await expect.poll(read, { timeout: 30_000 }).toHaveLength(3);
       expect(read().at(-1)).toContain('"held"');
     }
+    const page = async (node: typeof one) =>
+      (await call(node.url, { path: '/e2a/requests/tells/responses', key: cluster.key })).json();
+    expect(await page(one)).toMatchObject({ responses: [{ sequence: 0 }, {}, {}], is_final: false });
+    expect(await page(two)).toEqual(await page(one));
+    const state = async (node: typeof one) =>
+      (await call(node.url, { path: '/api/v1/executions/tells', key: cluster.key })).json();
+    expect(await state(one)).toMatchObject({ status: 'running', results: { quick: expect.anything() } });
+    expect(await state(two)).toEqual(await state(one));
     await call(one.url, { method: 'POST', path: '/api/v1/executions/tells/cancel', key: cluster.key });
     for (const { over } of [here, there, joined]) await over;
     expect(here.read().at(-1)).toContain('"status":"cancelled"');
     expect(there.read()).toEqual(here.read());
     expect(joined.read().map((frame) => JSON.parse(frame).sequence)).toEqual(here.read().map((_, index) => index));
+  });
+
+  test('shows through another the question it waits with, and a repeat there does not wait for its answer', async () => {
+    const question = { title: 'Go on?', options: [{ id: 'yes', name: 'Yes' }] };
+    const workflow = workflowOf(
+      { ask: { AskApproval: { ...question, outputPath: '/workflow/answer' } } },
+      { id: 'asks-a-person' },
+    );
+    const path = '/api/v1/workflows/execute';
+    const waiting = await cluster.post(one, path, { workflow });
+    expect(waiting).toMatchObject({ status: 202, body: { questions: [{ title: 'Go on?' }] } });
+    expect(await cluster.post(two, path, { workflow })).toEqual(waiting);
+    const read = await call(two.url, { path: '/api/v1/executions/asks-a-person', key: cluster.key });
+    expect(await read.json()).toEqual(waiting.body);
+    const [{ question_id } = { question_id: '' }] = waiting.body['questions'] as { question_id: string }[];
+    const answer = `/e2a/requests/asks-a-person/questions/${question_id}`;
+    expect((await cluster.post(two, answer, { option_id: 'yes' })).status).toBe(200);
+    expect(await cluster.post(two, path, { workflow })).toMatchObject({ status: 200, body: { status: 'success' } });
   });
 });
 
@@ -222,10 +248,13 @@ describe('an agent that has dialled in to one node', () => {
     await expect
       .poll(async () => last(await cluster.stream(one, ask(`gone-${Math.random()}`)).then(allFrames)).response_kind)
       .toBe('e2a.error');
-    const waiting = cluster.stream(one, ask('waits-for-it', { channel_context: { expires_at } })).then(allFrames);
+    const auth = { bearer_token: 'tok-of-the-caller' };
+    const asked = ask('waits-for-it', { auth, channel_context: { expires_at } });
+    const waiting = cluster.stream(one, asked).then(allFrames);
     await expect.poll(async () => (await cluster.resume(two, 'waits-for-it', -1)).status).toBe(200);
     const agent = await DialledAgent.dial(two.url, key);
-    await expect.poll(() => agent.received.some((received) => received.request_id === 'waits-for-it')).toBe(true);
+    const received = () => agent.received.find(({ request_id }) => request_id === 'waits-for-it');
+    await expect.poll(received).toMatchObject({ auth });
     agent.complete('waits-for-it', { late: true });
     expect(last(await waiting)).toMatchObject({ body: { result: { late: true } } });
     agent.close();

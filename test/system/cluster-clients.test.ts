@@ -30,7 +30,11 @@ afterAll(async () => {
 });
 const { url } = balancer;
 const { key } = cluster;
-const [one, two, three] = cluster.nodes as [(typeof cluster.nodes)[0], (typeof cluster.nodes)[0], (typeof cluster.nodes)[0]];
+const [one, two, three] = cluster.nodes as [
+  (typeof cluster.nodes)[0],
+  (typeof cluster.nodes)[0],
+  (typeof cluster.nodes)[0],
+];
 
 const ERAS = { 'in a session': {}, '2026-07-28': { versionNegotiation: { mode: { pin: '2026-07-28' } } } } as const;
 const ask = (agent: string, more: object = {}) => ({ name: `ask_${agent}`, arguments: { prompt: 'go', ...more } });
@@ -102,7 +106,6 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])('an MCP client, %s', (
   });
 });
 
-
 describe('a client of Linux Foundation A2A', () => {
   const fetchImpl: typeof fetch = (input, options = {}) => {
     const headers = new Headers(options.headers);
@@ -126,7 +129,9 @@ describe('a client of Linux Foundation A2A', () => {
   });
   const client = () => {
     const cardResolver = new DefaultAgentCardResolver({ fetchImpl });
-    return new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })], cardResolver }).createFromUrl(url);
+    return new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })], cardResolver }).createFromUrl(
+      url,
+    );
   };
   const listed = async (node: typeof one, status: string) => {
     const json = { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: { status } };
@@ -156,7 +161,11 @@ describe('a client of the OpenAI API', () => {
     let previous_response_id: string | undefined;
     for (let count = 0; count < 3; count += 1) {
       const input = `turn ${count}`;
-      const response = await client.responses.create({ model: 'historian', input, ...(previous_response_id !== undefined && { previous_response_id }) });
+      const response = await client.responses.create({
+        model: 'historian',
+        input,
+        ...(previous_response_id !== undefined && { previous_response_id }),
+      });
       expect(response.output_text).toContain(count === 0 ? '' : `: turn ${count - 1}`);
       previous_response_id = response.id;
     }
@@ -171,14 +180,27 @@ describe('a question that one node asks', () => {
 
   test('is answered by a reply in the mailbox at another, and read there', async () => {
     const post = async (node: typeof one, content: string, metadata: object) =>
-      (await cluster.post(node, '/a2a', { version: '0.3.0', from: { name: 'client' }, message: { contentType: 'text/plain', content }, metadata })).body as JsonObject & { messageId: string };
+      (
+        await cluster.post(node, '/a2a', {
+          version: '0.3.0',
+          from: { name: 'client' },
+          message: { contentType: 'text/plain', content },
+          metadata,
+        })
+      ).body as JsonObject & { messageId: string };
     const question = await post(one, 'go', { threadId: 'thread-1', messageId: 'mail-1' });
     expect(question).toMatchObject({ metadata: { status: 'input_required' } });
     // The same message at another node gets the same question.
-    expect(await post(two, 'go', { threadId: 'thread-1', messageId: 'mail-1' })).toMatchObject({ messageId: question.messageId });
+    expect(await post(two, 'go', { threadId: 'thread-1', messageId: 'mail-1' })).toMatchObject({
+      messageId: question.messageId,
+    });
     const found = await call(three.url, { path: '/a2a/messages/mail-1', key });
     expect(await found.json()).toMatchObject({ messageId: question.messageId });
-    const reply = await post(three, 'allow', { threadId: 'thread-1', messageId: 'mail-2', replyTo: question.messageId });
+    const reply = await post(three, 'allow', {
+      threadId: 'thread-1',
+      messageId: 'mail-2',
+      replyTo: question.messageId,
+    });
     expect(JSON.stringify(reply)).toContain('allow');
     const ended = await call(two.url, { path: '/a2a/messages/mail-1', key });
     expect(await ended.json()).toMatchObject({ message: { content: { answer: { option_id: 'allow' } } } });
@@ -186,17 +208,32 @@ describe('a question that one node asks', () => {
 
   test('is answered by an A2A message at another', async () => {
     const post = async (node: typeof one, json: JsonObject) =>
-      (await cluster.post(node, '/a2a/messages', { ...json, sender_id: 'client' })).body as JsonObject & { message_id: string };
-    const asked = { ...request({}), recipient_id: 'asker' };
+      (await cluster.post(node, '/a2a/messages', { ...json, sender_id: 'client' })).body as JsonObject & {
+        message_id: string;
+      };
+    const asked: JsonObject = { ...request({}), recipient_id: 'asker' };
     const question = await post(one, asked);
     expect(question).toMatchObject({ payload: { method: 'answer_question' } });
     expect((await post(three, asked)).message_id).toBe(question.message_id);
-    const end = await post(two, { ...heading('response'), recipient_id: 'asker', correlation_id: question.message_id, payload: { status: 'success', data: { option_id: 'allow' } } });
-    expect(end).toMatchObject({ correlation_id: asked['message_id'], payload: { data: { answer: { option_id: 'allow' } } } });
+    const end = await post(two, {
+      ...heading('response'),
+      recipient_id: 'asker',
+      correlation_id: question.message_id,
+      payload: { status: 'success', data: { option_id: 'allow' } },
+    });
+    expect(end).toMatchObject({
+      correlation_id: asked['message_id'],
+      payload: { data: { answer: { option_id: 'allow' } } },
+    });
   });
 
   test('is listed by every node while it is open, and when it has ended', async () => {
-    const sending = cluster.stream(one, { request_id: 'listed', method: 'chat.send', agent_ref: { id: 'asker' }, params: { content: {} } });
+    const sending = cluster.stream(one, {
+      request_id: 'listed',
+      method: 'chat.send',
+      agent_ref: { id: 'asker' },
+      params: { content: {} },
+    });
     await expect.poll(async () => (await open(three)).at(-1)).toMatchObject({ request_id: 'listed' });
     const question = (await open(two, '/admin/v1/questions', one.adminKey)).at(-1);
     const path = `/admin/v1/questions/${question?.question_id}`;

@@ -35,34 +35,32 @@ function Report({ report: { nodes, database, warnings } }: { readonly report: No
           <Text value={message} /> <Text value={suggestion} />
         </p>
       ))}
-      <section class="panel">
-        <Table head={HEAD} numbers={NUMBERS}>
-          {nodes.map((node) => (
-            <tr key={node.node}>
-              <td class="number">{node.node}</td>
-              <td>
-                <Text value={node.name} />
-                {node.is_self && ' (this one)'}
-              </td>
-              <td>
-                <State state={node.state} />
-              </td>
-              <td>{node.version}</td>
-              <td class="tight">
-                <When at={node.started_at} />
-              </td>
-              <td class="tight">
-                <When at={node.beat_at} />
-              </td>
-              <td class="number">{node.clock_skew_ms === null ? '' : `${node.clock_skew_ms} ms`}</td>
-              <td class="mono">{node.config_digest ?? ''}</td>
-              <td class="number">{node.holds.requests.toLocaleString()}</td>
-              <td class="number">{node.holds.executions.toLocaleString()}</td>
-              <td class="number">{(node.holds.letters + node.holds.deliveries).toLocaleString()}</td>
-            </tr>
-          ))}
-        </Table>
-      </section>
+      <Table head={HEAD} numbers={NUMBERS}>
+        {nodes.map((node) => (
+          <tr key={node.node}>
+            <td class="number">{node.node}</td>
+            <td>
+              <Text value={node.name} />
+              {node.is_self && ' (this one)'}
+            </td>
+            <td>
+              <State state={node.state} />
+            </td>
+            <td>{node.version}</td>
+            <td class="tight">
+              <When at={node.started_at} />
+            </td>
+            <td class="tight">
+              <When at={node.beat_at} />
+            </td>
+            <td class="number">{node.clock_skew_ms === null ? '' : `${node.clock_skew_ms} ms`}</td>
+            <td class="mono">{node.config_digest ?? ''}</td>
+            <td class="number">{node.holds.requests.toLocaleString()}</td>
+            <td class="number">{node.holds.executions.toLocaleString()}</td>
+            <td class="number">{(node.holds.letters + node.holds.deliveries).toLocaleString()}</td>
+          </tr>
+        ))}
+      </Table>
       <p class="dim">
         PostgreSQL {database?.version}, synchronous_commit {database?.synchronous_commit}, synchronous standbys:{' '}
         {database?.synchronous_standby_names || 'none'}

@@ -29,7 +29,8 @@ test('the agents of a node that joins again are found again, even if another has
   await using two = await connectPostgresStore({ url, name: 'two' });
   const [clock, log] = [new TestClock(), new SilentLog()];
   const cluster = new Cluster({ store: one.cluster, clock, log, ttlMs: 60_000, graceMs: 30_000, beatMs: 1000 });
-  const lines = new AgentLines({ store: one.cluster, runs: { adopt: async () => {} }, cluster, log });
+  const none = { runs: { adopt: async () => {} }, remote: { fetchAuth: async () => {} } };
+  const lines = new AgentLines({ store: one.cluster, ...none, cluster, log });
   for (const agentId of ['away', 'left']) lines.changed(agentId, true);
   lines.changed('left', false);
   const before = one.cluster.node;

@@ -2,10 +2,12 @@ import type { Log } from '../ports/ports.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { ClusterStore } from '../store/cluster.ts';
 import type { Cluster, ClusterListener } from './cluster.ts';
+import type { RemoteRuns } from './remote-runs.ts';
 
 export interface AgentLinesOptions {
   readonly store: ClusterStore;
   readonly runs: Pick<Runs, 'adopt'>;
+  readonly remote: Pick<RemoteRuns, 'fetchAuth'>;
   readonly cluster: Cluster;
   readonly log: Log;
 }
@@ -40,10 +42,11 @@ export class AgentLines implements ClusterListener {
   }
 
   async #add(agentId: string): Promise<void> {
-    const { store, runs, cluster } = this.#options;
+    const { store, runs, remote, cluster } = this.#options;
     await store.addLine(agentId);
     // Requests that wait for it on other nodes can be handed over now.
     for (const { from, ...claimed } of await store.takeWaiting(agentId)) {
+      await remote.fetchAuth(from, claimed);
       cluster.words.send(from, 'moved', claimed.held.id);
       await runs.adopt(claimed);
     }

@@ -23,6 +23,7 @@ function setUp({ hasWords = true } = {}) {
   const node = (number: number) => {
     const store = {
       node: number,
+      others: async () => [],
       onWord: undefined as ((text: string) => void) | undefined,
       send: async (words: readonly { node: number; text: string }[]) => {
         if (hasWords) for (const word of words) stores[word.node]?.onWord?.(word.text);

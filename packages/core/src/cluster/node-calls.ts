@@ -4,7 +4,7 @@ import type { ClusterStore } from '../store/cluster.ts';
 import type { Words } from './words.ts';
 
 export interface NodeCallsOptions {
-  readonly store: Pick<ClusterStore, 'node' | 'addCall' | 'takeCalls' | 'answerCall' | 'takeAnswers'>;
+  readonly store: Pick<ClusterStore, 'node' | 'others' | 'addCall' | 'takeCalls' | 'answerCall' | 'takeAnswers'>;
   readonly words: Words;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,6 +42,11 @@ export class NodeCalls {
       cancel();
       this.#pending.delete(id);
     });
+  }
+
+  /** The answers of all other nodes, in no order. */
+  async askOthers(method: string, params: Json): Promise<(Json | undefined)[]> {
+    return Promise.all((await this.#options.store.others()).map((node) => this.ask(node, method, params)));
   }
 
   /** Checks the store: words may be lost. */

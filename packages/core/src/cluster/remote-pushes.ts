@@ -35,7 +35,9 @@ export class RemotePushes implements PushesElsewhere, ClusterListener {
   }
 
   listening(): void {
-    void this.beat().catch((error) => this.#options.log.debug({ error: String(error) }, 'listeners are announced later'));
+    void this.beat().catch((error) =>
+      this.#options.log.debug({ error: String(error) }, 'listeners are announced later'),
+    );
   }
 
   async beat(): Promise<void> {

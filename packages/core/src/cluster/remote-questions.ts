@@ -4,11 +4,9 @@ import type { ClientCalls } from '../questions/client-calls.ts';
 import type { Answerer, EndedQuestion, OpenQuestion, OpenQuestions } from '../questions/open-questions.ts';
 import type { QuestionsElsewhere } from '../questions/questions-elsewhere.ts';
 import { failureOf, Refused } from '../refusals/refused.ts';
-import type { ClusterStore } from '../store/cluster.ts';
 import type { Cluster } from './cluster.ts';
 
 export interface RemoteQuestionsOptions {
-  readonly store: Pick<ClusterStore, 'others'>;
   readonly questions: OpenQuestions;
   readonly clientCalls: ClientCalls;
   readonly cluster: Cluster;
@@ -71,8 +69,7 @@ export class RemoteQuestions implements QuestionsElsewhere {
 
   /** The answers of the other nodes that have one. */
   async #ask(method: string, params: Json): Promise<Json[]> {
-    const { store, cluster } = this.#options;
-    const answers = await Promise.all((await store.others()).map((node) => cluster.calls.ask(node, method, params)));
+    const answers = await this.#options.cluster.calls.askOthers(method, params);
     return answers.flatMap((answer) => (answer === undefined || answer === null ? [] : [answer]));
   }
 

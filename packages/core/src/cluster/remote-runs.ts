@@ -1,11 +1,12 @@
-import type { E2AAuth, Json } from '@dragoman/protocols';
+import { type E2AAuth, isObject, type Json } from '@dragoman/protocols';
 import type { Clock, Log } from '../ports/ports.ts';
 import type { Elsewhere, RunControl } from '../runs/elsewhere.ts';
+import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { requestName } from '../runs/live-request.ts';
 import type { FrameSource } from '../runs/reading.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { ClusterStore } from '../store/cluster.ts';
-import type { RequestKey, RequestRow } from '../store/store.ts';
+import type { Claimed, RequestKey, RequestRow } from '../store/store.ts';
 import type { Vault } from '../vault/vault.ts';
 import type { Cluster, ClusterListener } from './cluster.ts';
 import { FollowedAnswers } from './followed-answers.ts';
@@ -45,6 +46,10 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
       return this.#readers.has(requestName(key)) || runs.isReadHere(key);
     });
     calls.serve(AUTH, async (params) => this.#keepAuth(params as unknown as GivenAuth));
+    calls.serve(AUTH_OF, async (request) => {
+      const waiting = runs.authHere(Number(request));
+      return waiting === undefined ? null : { ...this.#sealed(waiting.key, waiting.auth) };
+    });
     const logged = (error: unknown) => options.log.warn({ error: String(error) }, 'requests of other nodes wait');
     words.hear('run', () => void this.#takeHandedOver().catch(logged));
     words.hear('moved', ([request]) => runs.loseHere(Number(request)));
@@ -72,16 +77,24 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
     const { store, cluster } = this.#options;
     if (this.#readers.has(requestName({ owner, requestId }))) return true;
     if ((await store.openRequest({ owner, requestId })) === undefined) return false;
-    for (const node of await store.others()) {
-      // A node that does not answer may have readers, until it is declared dead.
-      if ((await cluster.calls.ask(node, IS_READ, { owner, requestId })) !== false) return true;
-    }
-    return false;
+    // A node that does not answer may have readers, until it is declared dead.
+    return (await cluster.calls.askOthers(IS_READ, { owner, requestId })).some((isRead) => isRead !== false);
   }
 
   async giveAuth(node: number, { owner, requestId }: RequestKey, auth: E2AAuth): Promise<void> {
+    await this.#options.cluster.calls.ask(node, AUTH, { ...this.#sealed({ owner, requestId }, auth) });
+  }
+
+  /** Asks for what is not recorded of a request that has waited at another node, before it is answered here. */
+  async fetchAuth(node: number, { row, held }: Claimed<RequestRow>): Promise<void> {
+    if (recordedEnvelope(row.envelope).auth === null) return;
+    const given = await this.#options.cluster.calls.ask(node, AUTH_OF, held.id);
+    if (isObject(given ?? null)) this.#keepAuth(given as unknown as GivenAuth);
+  }
+
+  #sealed({ owner, requestId }: RequestKey, auth: E2AAuth): GivenAuth {
     const sealed = this.#options.vault.seal(JSON.stringify(auth), requestName({ owner, requestId }));
-    await this.#options.cluster.calls.ask(node, AUTH, { owner, requestId, sealed });
+    return { owner, requestId, sealed };
   }
 
   /** It is gone soon, in case the request is not recorded. */
@@ -170,6 +183,7 @@ interface GivenAuth extends RequestKey {
 const CONTROL = 'runs.control';
 const IS_READ = 'runs.isRead';
 const AUTH = 'runs.auth';
+const AUTH_OF = 'runs.authOf';
 const AUTH_KEPT_MS = 60_000;
 const MOST_TRIES = 20;
 const PAUSE_MS = 1000;

@@ -1,4 +1,4 @@
-import { type E2AResponse, failure } from '@dragoman/protocols';
+import { type E2AAuth, type E2AResponse, failure } from '@dragoman/protocols';
 import type { RunningCall } from '../call/call.ts';
 import { Refused } from '../refusals/refused.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
@@ -18,6 +18,8 @@ export class LiveRequest extends ActiveRun implements RunningCall {
   /** The frames that an earlier process recorded. */
   readonly recorded: RecordedFrames | undefined;
   done: Promise<void> = Promise.resolve();
+  /** What its caller has sent along, which is not recorded as it is. */
+  auth: E2AAuth | null = null;
   held: Hold | undefined;
   /** Set where the caller wants it to end with its last reader. */
   readers: Readers | undefined;

@@ -1,4 +1,11 @@
-import { type E2AEnvelope, type E2AResponse, type Failure, failure, withoutSecrets } from '@dragoman/protocols';
+import {
+  type E2AAuth,
+  type E2AEnvelope,
+  type E2AResponse,
+  type Failure,
+  failure,
+  withoutSecrets,
+} from '@dragoman/protocols';
 import { type Call, ExtendedCall } from '../call/call.ts';
 import type { Handler } from '../call/handler.ts';
 import { allows } from '../call/principal.ts';
@@ -319,7 +326,8 @@ export class Runs {
       while (await elsewhere.isRead(key)) await this.#clock.wait(UNREAD_PAUSE_MS, signal);
       if (readers.isEmpty) await this.cancel(key, UNREAD);
     } catch (error) {
-      if (!signal.aborted) this.#log.warn({ request_id: key.requestId, error: String(error) }, 'readers were not found');
+      if (!signal.aborted)
+        this.#log.warn({ request_id: key.requestId, error: String(error) }, 'readers were not found');
     }
   }
 
@@ -378,6 +386,12 @@ export class Runs {
   loseHere(request: number): void {
     const live = this.#byNumber.get(request);
     if (live !== undefined) this.#lose(live);
+  }
+
+  /** The credentials of a request that waits here, and its name. */
+  authHere(request: number): { readonly key: RequestKey; readonly auth: E2AAuth } | undefined {
+    const live = this.#byNumber.get(request);
+    return live === undefined || live.auth === null ? undefined : { key: live.row, auth: live.auth };
   }
 
   /** The numbers of the requests that wait here for their turn or their agent. */
@@ -483,6 +497,7 @@ export class Runs {
   #begin(request: RequestToBegin, envelope: E2AEnvelope, call: Call, answer: Handler, place?: RunPlace): LiveRequest {
     const { row } = request;
     const live = this.#live(request);
+    live.auth = envelope.auth;
     // The work does not belong to its reader: it continues when the reader that started it leaves.
     const own = new ExtendedCall(call, live);
     const work = () => this.#runner.work(live, envelope, own, answer);

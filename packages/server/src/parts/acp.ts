@@ -4,9 +4,9 @@ import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
 /** The Agent Client Protocol, for editors and other clients of agents. */
-export function openAcpPart({ config, engine, reader, ids, log, clock, unread }: Service): ServerPart {
+export function openAcpPart({ config, cluster, engine, reader, ids, log, clock, unread }: Service): ServerPart {
   const { limits } = config;
-  const context = { engine, reader, ids, log, clock, unread, limits, maxBytes: limits.body_bytes };
+  const context = { cluster, engine, reader, ids, log, clock, unread, limits, maxBytes: limits.body_bytes };
   const connections = new AcpHttpConnections(context);
   return {
     routes: acpHttpRoutes(context, connections),

@@ -66,17 +66,16 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
   });
   let agentLines: AgentLines | undefined;
   if (store.cluster !== undefined && cluster !== undefined) {
-    new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, vault, clock, log });
+    const remote = new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, vault, clock, log });
     const { questions, clientCalls } = engine;
     new RemoteQuestions({
-      store: store.cluster,
       questions,
       clientCalls,
       cluster,
       principalNamed: (id) => engine.principalNamed(id),
     });
     new RemotePushes({ store: store.cluster, pushes: engine.pushes, cluster, clock, log });
-    agentLines = new AgentLines({ store: store.cluster, runs: engine.runs, cluster, log });
+    agentLines = new AgentLines({ store: store.cluster, runs: engine.runs, remote, cluster, log });
   }
   const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });
   engine.tools = tools;

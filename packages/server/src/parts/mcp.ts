@@ -40,20 +40,16 @@ export async function openMcpPart(options: McpPartOptions): Promise<McpPart> {
   };
 }
 
-async function otherNodes({ store, cluster, vault, log }: Service): Promise<McpNodes | undefined> {
-  const { cluster: nodes } = store;
-  if (nodes === undefined || cluster === undefined) return undefined;
+async function otherNodes({ cluster, vault, log }: Service): Promise<McpNodes | undefined> {
+  if (cluster === undefined) return undefined;
   const key = await vault.keep('mcp-sessions.key', () => randomBytes(32).toString('base64url'));
-  const cancel = async (call: RunningCall) => {
-    for (const node of await nodes.others()) await cluster.calls.ask(node, CANCEL, { ...call });
-  };
   return {
     get node() {
       return cluster.node;
     },
     key: Buffer.from(key, 'base64url'),
     cancel: (sessionId, callId) =>
-      void cancel({ sessionId, callId }).catch((error) => {
+      void cluster.calls.askOthers(CANCEL, { sessionId, callId }).catch((error) => {
         log.warn({ error: String(error) }, 'a call was not cancelled at the other nodes');
       }),
   };

@@ -2,16 +2,18 @@ import type { Clock, Principal, UnreadBudget } from '@dragoman/core';
 import { type Failure, failure, isObject, type JsonObject, show } from '@dragoman/protocols';
 import { negotiateType, notAcceptable } from '../edges/accept.ts';
 import { type StreamRecord, sseRecord, sseStream } from '../edges/sse.ts';
-import { isFailure } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route, RouteParameter } from '../http/route.ts';
 import { AcpHttpConnection, CONNECTION, MOST_STREAMS } from './acp-http-connection.ts';
 import type { AcpContext } from './acp-socket.ts';
 import { callerOf } from './inbound-fields.ts';
+import { idAtNode, type OwnNode, ofOtherNode } from './other-node.ts';
 import { LAST_EVENT_ID } from './route-parameters.ts';
 
 export interface AcpHttpContext extends AcpContext {
   readonly unread: UnreadBudget;
   readonly maxBytes: number;
+  /** This node among the others; absent where one process owns the store. */
+  readonly cluster: OwnNode | undefined;
 }
 
 /** ACP over Streamable HTTP: POST takes one message, GET streams the answers, DELETE closes the connection. */
@@ -43,7 +45,7 @@ export function acpHttpRoutes(context: AcpHttpContext, connections: AcpHttpConne
         parameters: [CONNECTION_ID],
         handle: (request) => {
           const connection = connections.find(request);
-          if (isFailure(connection)) return connection;
+          if (!(connection instanceof AcpHttpConnection)) return connection;
           connections.end(connection);
           return { status: 202 };
         },
@@ -64,7 +66,7 @@ async function receive(request: InboundRequest, connections: AcpHttpConnections)
     return connections.open(request, message);
   }
   const connection = connections.find(request);
-  if (isFailure(connection)) return connection;
+  if (!(connection instanceof AcpHttpConnection)) return connection;
   const { id, method, params } = message;
   if (method === 'initialize') return failure('invalid_message', {}, 'This connection is initialized already.');
   const stream = streamOf(request, isObject(params) ? params['sessionId'] : undefined);
@@ -82,7 +84,7 @@ async function receive(request: InboundRequest, connections: AcpHttpConnections)
 
 function stream(request: InboundRequest, connections: AcpHttpConnections, clock: Clock): Answer | Failure {
   const connection = connections.find(request);
-  if (isFailure(connection)) return connection;
+  if (!(connection instanceof AcpHttpConnection)) return connection;
   if (negotiateType(request.headers.accept, [SSE]) === undefined) return notAcceptable([SSE]);
   const name = headerOf(request, SESSION_ID) ?? CONNECTION;
   if (!connection.hasRoomFor(name)) return failure('busy', {}, `A connection has at most ${MOST_STREAMS} streams.`);
@@ -130,7 +132,7 @@ export class AcpHttpConnections {
       return failure('busy', { retry_after: 5 }, `You have ${MOST_PER_CALLER} ACP connections open already.`);
     }
     const account = unread.open({ principal, address: request.address, drop: () => this.end(connection) });
-    const id = ids.uuid();
+    const id = idAtNode(ids.uuid(), this.#context.cluster);
     const connection = new AcpHttpConnection({
       id,
       principal,
@@ -148,7 +150,7 @@ export class AcpHttpConnections {
     return { status: 400, json: answer };
   }
 
-  find(request: InboundRequest): AcpHttpConnection | Failure {
+  find(request: InboundRequest): AcpHttpConnection | Failure | Answer {
     const id = headerOf(request, CONNECTION_ID);
     if (id === undefined) {
       const suggestions = ['POST initialize first, and send the Acp-Connection-Id of its answer'];
@@ -156,7 +158,8 @@ export class AcpHttpConnections {
     }
     const found = this.#byId.get(id);
     const isOwn = found?.owner === request.principal?.id && found?.agentId === request.params['agent_id'];
-    if (found === undefined || !isOwn) return failure('not_found', {}, 'ACP connection not found.');
+    if (found === undefined || !isOwn)
+      return ofOtherNode(id, this.#context.cluster, ELSEWHERE) ?? failure('not_found', {}, 'ACP connection not found.');
     this.#byId.delete(id);
     this.#byId.set(id, found);
     return found;
@@ -182,6 +185,7 @@ export class AcpHttpConnections {
   }
 }
 
+const ELSEWHERE = { what: 'connection', header: 'Acp-Connection-Id', instead: 'ACP over a WebSocket' };
 const SSE = 'text/event-stream';
 const MOST_PER_CALLER = 32;
 const text = { type: 'string' } as const;

@@ -30,9 +30,7 @@ export function agentFigures({ runs, router }: Engine): (agent: string) => Promi
 }
 
 /** The agents that do not answer. */
-export async function agentsDown(
-  engine: Engine,
-): Promise<{ readonly agent: string; readonly health: AgentHealth }[]> {
+export async function agentsDown(engine: Engine): Promise<{ readonly agent: string; readonly health: AgentHealth }[]> {
   const figuresOf = agentFigures(engine);
   const down: { agent: string; health: AgentHealth }[] = [];
   for (const id of engine.router.ids()) {

@@ -1,6 +1,5 @@
 import type {
   Clock,
-  Cluster,
   HostedType,
   Ids,
   Learning,
@@ -24,9 +23,9 @@ import { linesIn } from '../edges/lines-in.ts';
 import { MessageQueue } from '../edges/message-queue.ts';
 import { type MessageRates, senderOf } from '../edges/message-rates.ts';
 import { sseAnswer } from '../edges/sse.ts';
-import { problem } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route, RouteParameter, SocketRoute } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
+import { idAtNode, type OwnNode, ofOtherNode } from './other-node.ts';
 import { LAST_EVENT_ID } from './route-parameters.ts';
 
 export interface WireContext {
@@ -38,7 +37,7 @@ export interface WireContext {
   readonly unread?: UnreadBudget | undefined;
   readonly maxMessageBytes?: number | undefined;
   /** This node among the others; absent where one process owns the store. */
-  readonly cluster?: Pick<Cluster, 'node'> | undefined;
+  readonly cluster?: OwnNode | undefined;
 }
 
 /**
@@ -111,7 +110,7 @@ export function wireRoutes(context: WireContext): Route[] {
   const { ids, maxMessageBytes = MAX_MESSAGE_BYTES, clock, rates } = context;
   const sessions = new HttpSessions(context);
   // The node is in it: a session lives in the process that opened it.
-  const sessionId = () => (context.cluster === undefined ? ids.hex() : `${context.cluster.node}.${ids.hex()}`);
+  const sessionId = () => idAtNode(ids.hex(), context.cluster);
   return [
     {
       method: 'POST',
@@ -303,29 +302,12 @@ class HttpSessions {
       return failure('invalid_message', { suggestions }, 'The header X-Session-Id is missing.');
     }
     const session = this.#sessions.get(id);
-    if (session === undefined && this.#cluster !== undefined) {
-      const [, node] = /^(\d{1,15})\./.exec(id) ?? [];
-      if (node !== undefined && Number(node) !== this.#cluster.node) return otherNode(node, this.#cluster.node);
-    }
-    if (session === undefined || session.owner !== principal?.id || session.queue.isOver) return NO_SESSION;
-    return session;
+    if (session === undefined) return ofOtherNode(id, this.#cluster, ELSEWHERE) ?? NO_SESSION;
+    return session.owner !== principal?.id || session.queue.isOver ? NO_SESSION : session;
   }
 }
 
-/** RFC 9110 §15.5.20: this server cannot answer for that session. */
-function otherNode(node: string, own: number): Answer {
-  return problem({
-    status: 421,
-    code: 'other_node',
-    title: 'The session belongs to another node.',
-    detail: `The session was opened at node ${node}, and the load balancer sent this request to node ${own}.`,
-    suggestions: [
-      'configure the load balancer to send all requests with the same X-Session-Id, or of the same client, to one node',
-      'or open another session',
-      'or use the wire over WebSocket or TCP, which stays with its node',
-    ],
-  });
-}
+const ELSEWHERE = { what: 'session', header: 'X-Session-Id', instead: 'the wire over WebSocket or TCP' };
 
 function tooManyMessages(delayMs: number): Failure {
   const message =

@@ -26,6 +26,7 @@ import type { ToolRegistry } from '../../tools/tool-registry.ts';
 import { McpCatalogue } from './catalogue.ts';
 import { McpCompletions } from './completions.ts';
 import { type McpCall, type McpContext, McpRefused, type McpReply } from './mcp-call.ts';
+import type { McpNodes } from './mcp-nodes.ts';
 import {
   LEGACY_METHODS,
   MCP_CAPABILITIES,
@@ -34,7 +35,6 @@ import {
   type McpMethod,
   MODERN_METHODS,
 } from './methods.ts';
-import type { McpNodes } from './mcp-nodes.ts';
 import { McpNotices } from './notices.ts';
 import { McpPrompts } from './prompts.ts';
 import { McpResources } from './resources.ts';

@@ -36,8 +36,8 @@ import type { McpCall } from './mcp-call.ts';
 import { ANSWER_TOOLS, SEARCH_TOOLS } from './own-tools.ts';
 import { ProgressNotes } from './progress-notes.ts';
 import { type QuestionState, RequestStates } from './request-states.ts';
-import { taskOf } from './task-result.ts';
 import type { Seals } from './seals.ts';
+import { taskOf } from './task-result.ts';
 import { searchTools } from './tool-search.ts';
 
 export interface ToolCallsOptions {

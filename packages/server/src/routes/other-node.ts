@@ -1,0 +1,32 @@
+import type { Cluster } from '@dragoman/core';
+import { problem } from '../http/problem.ts';
+import type { Answer } from '../http/route.ts';
+
+/** This node among the others. */
+export type OwnNode = Pick<Cluster, 'node'>;
+
+/** The id of something that is open at this node only: it names the node. */
+export function idAtNode(id: string, cluster: OwnNode | undefined): string {
+  return cluster === undefined ? id : `${cluster.node}.${id}`;
+}
+
+/** The answer for what is open at another node (RFC 9110 §15.5.20); `undefined` when the id names no other node. */
+export function ofOtherNode(
+  id: string,
+  cluster: OwnNode | undefined,
+  { what, header, instead }: { readonly what: string; readonly header: string; readonly instead: string },
+): Answer | undefined {
+  const [, node] = /^(\d{1,15})\./.exec(id) ?? [];
+  if (cluster === undefined || node === undefined || Number(node) === cluster.node) return undefined;
+  return problem({
+    status: 421,
+    code: 'other_node',
+    title: `The ${what} belongs to another node.`,
+    detail: `The ${what} was opened at node ${node}, and the load balancer sent this request to node ${cluster.node}.`,
+    suggestions: [
+      `configure the load balancer to send all requests with the same ${header}, or of the same client, to one node`,
+      `or open another ${what}`,
+      `or use ${instead}, which stays with its node`,
+    ],
+  });
+}
