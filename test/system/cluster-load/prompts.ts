@@ -29,7 +29,7 @@ export function prompts(load: LoadContext): LoadClient {
           else await loadSession(context, sessionId);
           if (promptsIn(editor).length > 0) return loadedText(context, editor, whole);
           const end = await promptEnd(context, sessionId, words.join(' '));
-          return end === undefined ? undefined : editor.text + end;
+          return editor.text + end;
         }),
       );
       const shown = text.replace(FAILED, '');
@@ -66,14 +66,13 @@ async function loadedText(context: acp.ClientContext, editor: Editor, whole: str
   return editor.text;
 }
 
-/** The end of a prompt, as a loaded session would show it; `undefined` when the node could not record it. */
-async function promptEnd(context: acp.ClientContext, sessionId: string, text: string): Promise<string | undefined> {
+/** The end of a prompt, as a loaded session shows it. */
+async function promptEnd(context: acp.ClientContext, sessionId: string, text: string): Promise<string> {
   try {
     expect(await prompt(context, sessionId, text)).toEqual({ stopReason: 'end_turn' });
     return '';
   } catch (error) {
     const code = (error as { data?: { e2a_code?: string } }).data?.e2a_code;
-    if (code === 'E2A.UNAVAILABLE' || code === 'E2A.BUSY') return undefined;
     if (code === 'E2A.INTERRUPTED') return `This answer has failed: (${code})`;
     throw error;
   }
