@@ -292,6 +292,28 @@ test('an agent that is registered with the endpoint "connection:" answers reques
   await expect.poll(send).toMatchObject({ message: expect.stringContaining('not connected') });
 });
 
+describe('a node that is killed', () => {
+  test('leaves the question of an execution open, and another takes its answer', async () => {
+    const ask = { AskApproval: { title: 'Continue?', outputPath: '/workflow/approval' } };
+    const workflow = workflowOf({ ask, wait: { Wait: { duration: 2000 } } }, { id: 'asks-first' });
+    const started = await cluster.post(one, '/api/v1/workflows/execute', { workflow });
+    const [{ question_id: id } = { question_id: '' }] = started.body['questions'] as { question_id: string }[];
+    await one.kill();
+    const answer = async () => {
+      const path = `/e2a/requests/asks-first/questions/${id}`;
+      return (await cluster.post(two, path, { option_id: 'allow' })).status;
+    };
+    const statuses: number[] = [];
+    await expect.poll(async () => statuses.push(await answer()) > 0 && statuses.at(-1)).not.toBe(503);
+    expect(statuses.at(-1)).toBe(200);
+    // It runs, and the question is over.
+    expect(await answer()).toBe(409);
+    const read = async () => (await call(two.url, { path: '/api/v1/executions/asks-first', key: cluster.key })).json();
+    await expect.poll(read).toMatchObject({ status: 'success', results: { ask: { option_id: 'allow' } } });
+    await cluster.startNode(one);
+  });
+});
+
 describe('a node that is stopped', () => {
   test('leaves, and another continues at once what it could not finish', async () => {
     const ready = await call(one.url, { path: '/ready' });

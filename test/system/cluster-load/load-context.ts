@@ -116,10 +116,12 @@ export class LoadContext {
   }
 }
 
-/** A node that was killed, or that does not listen yet. */
+/** A node that was killed, does not listen yet, or does not reach the database. */
 function isBroken(error: unknown): boolean {
-  const text = error instanceof Error ? `${(error as NodeJS.ErrnoException).code} ${error.message}` : String(error);
-  return /ECONN|EPIPE|socket hang up|aborted|Invalid URL|premature|closed|terminated|503: |response: 503|ended before/i.test(
-    text,
-  );
+  if (!(error instanceof Error)) return false;
+  const { code, message, data } = error as NodeJS.ErrnoException & { readonly data?: unknown };
+  return BROKEN.test(`${code} ${message} ${JSON.stringify(data)}`);
 }
+
+const BROKEN =
+  /ECONN|EPIPE|socket hang up|aborted|Invalid URL|premature|closed|terminated|503: |response: 503|ended before|E2A\.UNAVAILABLE|E2A\.BUSY/i;

@@ -12,6 +12,7 @@ export function mcpCalls(load: LoadContext): LoadClient {
     const answer = await post(node.url, { key: load.cluster.key, ...message });
     if (answer.status >= 500) return undefined;
     const { result, error } = JSON.parse(await lastEvent(answer));
+    if (error?.data?.retryable === true) return undefined;
     if (error !== undefined) throw new Error(`${name}: ${JSON.stringify(error)}`);
     return (result as { structuredContent: JsonObject }).structuredContent;
   };

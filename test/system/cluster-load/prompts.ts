@@ -27,16 +27,9 @@ export function prompts(load: LoadContext): LoadClient {
         open(node, async (context, editor) => {
           if (sessionId === undefined) ({ sessionId } = await openSession(context));
           else await loadSession(context, sessionId);
-          if (promptsIn(editor).length === 0) {
-            const end = await promptEnd(context, sessionId, words.join(' '));
-            return end === undefined ? undefined : editor.text + end;
-          }
-          // What follows a loaded session has no end of its own: it is over when the text is.
-          while (editor.text !== whole && !FAILED.test(editor.text)) {
-            await context.request(acp.methods.agent.session.list, {});
-            await pause(20);
-          }
-          return editor.text;
+          if (promptsIn(editor).length > 0) return loadedText(context, editor, whole);
+          const end = await promptEnd(context, sessionId, words.join(' '));
+          return editor.text + end;
         }),
       );
       const shown = text.replace(FAILED, '');
@@ -48,7 +41,7 @@ export function prompts(load: LoadContext): LoadClient {
         open(node, async (context, editor) => {
           await loadSession(context, String(sessionId));
           expect(promptsIn(editor), sessionId).toHaveLength(1);
-          expect(editor.text.replace(FAILED, ''), sessionId).toBe(shown);
+          expect((await loadedText(context, editor, whole)).replace(FAILED, ''), sessionId).toBe(shown);
           return promptsIn(editor);
         }),
       );
@@ -63,14 +56,23 @@ export function prompts(load: LoadContext): LoadClient {
 const loadSession = (context: acp.ClientContext, sessionId: string) =>
   context.request(acp.methods.agent.session.load, { sessionId, cwd: '/work', mcpServers: [] });
 
-/** The end of a prompt, as a loaded session would show it; `undefined` when the node could not record it. */
-async function promptEnd(context: acp.ClientContext, sessionId: string, text: string): Promise<string | undefined> {
+/** The answer in a loaded session. What follows there has no end of its own: it is over when the text is whole, or says that it failed. */
+async function loadedText(context: acp.ClientContext, editor: Editor, whole: string): Promise<string> {
+  while (editor.text !== whole && !FAILED.test(editor.text)) {
+    // Rejects when the connection is lost.
+    await context.request(acp.methods.agent.session.list, {});
+    await pause(20);
+  }
+  return editor.text;
+}
+
+/** The end of a prompt, as a loaded session shows it. */
+async function promptEnd(context: acp.ClientContext, sessionId: string, text: string): Promise<string> {
   try {
     expect(await prompt(context, sessionId, text)).toEqual({ stopReason: 'end_turn' });
     return '';
   } catch (error) {
     const code = (error as { data?: { e2a_code?: string } }).data?.e2a_code;
-    if (code === 'E2A.UNAVAILABLE' || code === 'E2A.BUSY') return undefined;
     if (code === 'E2A.INTERRUPTED') return `This answer has failed: (${code})`;
     throw error;
   }

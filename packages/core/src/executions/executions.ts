@@ -1,4 +1,4 @@
-import { type Failure, failure } from '@dragoman/protocols';
+import { type Failure, failure, type Question } from '@dragoman/protocols';
 import type { Finding } from '@dragoman/protocols/a2e-workflow';
 import type { Principal } from '../call/principal.ts';
 import type { SecretUse } from '../gate/secrets.ts';
@@ -196,6 +196,16 @@ export class Executions {
     if (row === undefined) return undefined;
     const status = row.end?.status ?? 'running';
     return { cancelled: isEnded && status === 'cancelled', status };
+  }
+
+  /** Of a question that it has asked, even while no process has it open. */
+  async questionState(key: ExecutionKey, questionId: string): Promise<'open' | 'ended' | undefined> {
+    const effects = await this.#options.store.effects(key);
+    const asked = effects.find(({ kind, note }) => {
+      return kind === 'question' && (JSON.parse(note) as { question: Question }).question.question_id === questionId;
+    });
+    if (asked === undefined) return undefined;
+    return effects.some(({ kind, key: name }) => kind === 'answer' && name === asked.key) ? 'ended' : 'open';
   }
 
   /** Executions may be run by other nodes, too. */

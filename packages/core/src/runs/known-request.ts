@@ -16,6 +16,8 @@ export interface KnownRequest {
   page(range: PageRange): Promise<readonly FrameRow[]>;
   /** Ends it. False when it was not running. */
   cancel(): boolean | Promise<boolean>;
+  /** Of a question that is recorded, even while no process has it open. Absent where questions end with their process. */
+  questionState?(questionId: string): Promise<'open' | 'ended' | undefined>;
 }
 
 /** Looks up a request of an owner; `undefined` when there is none. */

@@ -28,6 +28,7 @@ function requests(execution: StartedExecution = finishedExecution(row, RESULT)) 
   return executionRequests({
     follow: async ({ owner }) => (owner === 'ann' ? execution : undefined),
     cancel: async () => ({ cancelled: true, status: 'cancelled' }),
+    questionState: async () => undefined,
   });
 }
 

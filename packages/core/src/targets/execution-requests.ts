@@ -18,7 +18,7 @@ import { partOf } from './execution-parts.ts';
  * Executions as requests to the target `workflows`, with the execution id as the request id. Their frames are computed from the
  * recorded events and end, and are the same each time.
  */
-export function executionRequests(executions: Pick<Executions, 'follow' | 'cancel'>): FindRequest {
+export function executionRequests(executions: Pick<Executions, 'follow' | 'cancel' | 'questionState'>): FindRequest {
   return async ({ owner, requestId }) => {
     const key = { owner, executionId: requestId };
     const execution = await executions.follow(key);
@@ -43,6 +43,7 @@ export function executionRequests(executions: Pick<Executions, 'follow' | 'cance
         return rows;
       },
       cancel: async () => (await executions.cancel(key))?.cancelled === true,
+      questionState: (questionId) => executions.questionState(key, questionId),
     };
   };
 }

@@ -1,4 +1,4 @@
-import { type Engine, failureOf, type OpenQuestion, type Principal } from '@dragoman/core';
+import { type Engine, failureOf, type OpenQuestion } from '@dragoman/core';
 import {
   decodeGivenAnswer,
   type Failure,
@@ -112,16 +112,21 @@ async function answer(request: InboundRequest, { engine }: QuestionsContext): Pr
   } catch (error) {
     const known = failureOf(error);
     if (known === undefined) throw error;
-    return known.code === 'not_found' && (await hasEnded(principal, requestId, engine)) ? OVER : known;
+    if (known.code !== 'not_found' || requestId === undefined) return known;
+    // A question is forgotten with its request; its caller learns that the answer was too late.
+    const run = await engine.runs.find({ owner: principal.id, requestId });
+    if (run?.isFinished === true) return OVER;
+    const state = await run?.questionState?.(questionId);
+    return state === undefined ? known : NOT_OPEN[state];
   }
 }
 
-/** A question is forgotten with its request; its caller learns that the answer was too late. */
-async function hasEnded({ id: owner }: Principal, requestId: string | undefined, { runs }: QuestionsContext['engine']) {
-  return requestId !== undefined && (await runs.find({ owner, requestId }))?.isFinished === true;
-}
-
 const OVER = failure('conflict', {}, 'The request has ended, and its questions with it.');
+/** A question of an execution that no process has open. */
+const NOT_OPEN = {
+  open: failure('busy', { retry_after: 1 }, 'The question is being taken over from a node that is gone. Try again.'),
+  ended: failure('conflict', {}, 'The question has ended already.'),
+};
 const LISTED = {
   parameters: [
     textParameter(
