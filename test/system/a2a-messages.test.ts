@@ -94,7 +94,7 @@ describe('messages over HTTP', () => {
     expect((await register('front-desk', ada.api_key)).status).toBe(201);
     for (const alike of ['Front-Desk', 'ECHO', 'Ada-agent']) {
       const refused = await register(alike, eve.api_key);
-      const detail = expect.stringContaining(`"${alike.toLowerCase()}", which is taken, only in the case of letters`);
+      const detail = expect.stringContaining(`the existing id "${alike.toLowerCase()}" only in upper and lower case`);
       expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'forbidden', detail }]);
     }
     expect((await register('front-desk', ada.api_key)).status).toBe(200);

@@ -195,7 +195,7 @@ test('a signed A2A request shows that its signature was checked and left behind'
     allowed: [{ known_by: 'its signature', rule: 'permissions.agents has "*"' }],
   });
   expect(explanation.way_in.dropped).toMatchObject([
-    { pointer: '/auth', why: expect.stringContaining('checked at the endpoint') },
+    { pointer: '/auth', why: expect.stringContaining('verified at the endpoint') },
   ]);
   const final = explanation.answers.at(-1)?.projections[0];
   expect(final).toMatchObject({ dialect: 'a2a-messages', message: { payload: { status: 'success' } }, dropped: [] });
