@@ -58,7 +58,7 @@ test('a durable call that is repeated gets the recorded answer; another call und
   wire.call('work', { mode: 'fail' }, { id, durable: true });
   expect(await wire.answer(id)).toMatchObject({
     type: 'error',
-    message: expect.stringContaining('used before with another body'),
+    message: expect.stringContaining('already used with a different body'),
   });
 });
 
