@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url';
 import type * as acp from '@agentclientprotocol/sdk';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { Editor, faults, prompt, startAcp, stdioStream } from './acp-editor.ts';
-import { dataFiles } from './data-files.ts';
 import { moduleAgent, System } from './system.ts';
 
 // The MCP servers that an editor names in session/new.
@@ -52,9 +51,9 @@ test('are passed to an ACP program for a caller that may, as far as the program 
     expect.stringMatching(/inside: .*private address; stream: the agent does not take servers of type sse\.$/),
   ]);
   // What they need to work is not kept.
-  const kept = dataFiles(system.data);
+  const kept = await system.kept();
   expect(kept.size).toBeGreaterThan(0);
-  for (const [path, bytes] of kept) expect([path, bytes.includes(SECRET)]).toEqual([path, false]);
+  for (const [place, bytes] of kept) expect([place, bytes.includes(SECRET)]).toEqual([place, false]);
   expect(system.log).not.toContain(SECRET);
 });
 
