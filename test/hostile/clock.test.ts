@@ -7,7 +7,7 @@ import { moduleAgent, System } from '../system/system.ts';
 
 // A server whose wall clock is set by a file, in milliseconds from the real one.
 const system = System.create({
-  needsFolder: true,
+  needsFolder: 'PostgreSQL has its own clock, which no test sets',
   config: {
     default_agent: 'echo',
     agents: { echo: moduleAgent('echo') },

@@ -13,7 +13,7 @@ const CONFIG = { default_agent: 'slow', agents: { slow: { ...moduleAgent('load')
 
 describe('a log with a flipped bit, after a kill,', () => {
   test('is refused rather than bring a revoked key back to life, until the loss is accepted', async () => {
-    await using system = await System.start({ config: CONFIG, needsFolder: true });
+    await using system = await System.start({ config: CONFIG, needsFolder: 'its files are damaged' });
     const { key_id: keyId, agent_id: agentId, api_key: key } = await system.caller('leaver');
     const revoked = await call(system.url, { method: 'DELETE', path: `/admin/v1/keys/${keyId}`, key: system.adminKey });
     expect(revoked.status, agentId).toBeLessThan(300);
@@ -42,7 +42,7 @@ describe('a log with a flipped bit, after a kill,', () => {
 });
 
 test('an empty database beside a vault key is refused, not started as new', async () => {
-  await using system = await System.start({ config: CONFIG, needsFolder: true });
+  await using system = await System.start({ config: CONFIG, needsFolder: 'its files are damaged' });
   const put = { type: 'bearer-token', value: 'a-secret-value', hosts: ['api.example.com'] };
   const path = '/admin/v1/credentials/one';
   const stored = await call(system.url, { method: 'PUT', path, key: system.adminKey, json: put });
@@ -56,7 +56,7 @@ test('an empty database beside a vault key is refused, not started as new', asyn
 });
 
 test('one damaged open request, key or agent does not affect others, and the doctor lists them', async () => {
-  await using system = await System.start({ config: CONFIG, needsFolder: true });
+  await using system = await System.start({ config: CONFIG, needsFolder: 'its files are damaged' });
   const keys = await Promise.all(['ann', 'bob', 'eve'].map((id) => system.caller(id)));
   const [ann, bob, eve] = keys.map(({ api_key: key }) => new Caller(system, key));
   if (ann === undefined || bob === undefined || eve === undefined) throw new Error('three callers were made');
@@ -93,7 +93,7 @@ test('one damaged open request, key or agent does not affect others, and the doc
 });
 
 test('without its lock file the folder of a running server still takes no second one', async () => {
-  await using system = await System.start({ config: CONFIG, needsFolder: true });
+  await using system = await System.start({ config: CONFIG, needsFolder: 'its files are damaged' });
   rmSync(join(system.data, 'dragoman.lock'));
   const second = await dragoman(system, ['serve', ...place(system)]);
   expect(second.code).toBe(1);
@@ -103,7 +103,10 @@ test('without its lock file the folder of a running server still takes no second
 
 test('a second SIGTERM ends the server at once with exit code 1, in the middle of writes', async () => {
   for (let round = 0; round < 5; round += 1) {
-    await using system = System.create({ config: CONFIG, needsFolder: true });
+    await using system = System.create({
+      config: CONFIG,
+      needsFolder: 'it is ended in the middle of writes to its folder',
+    });
     const served = await Served.start(system);
     const body = { agent_id: 'caller-agent', permissions: { agents: ['*'] } };
     const made = await call(served.url, { method: 'POST', path: '/admin/v1/agents', key: system.adminKey, json: body });

@@ -12,7 +12,7 @@ test.skipIf(why !== '')(
   { timeout: 240_000 },
   async () => {
     await using system = await System.start({
-      needsFolder: true,
+      needsFolder: 'the log of its database must be moved',
       config: { default_agent: 'echo', agents: { echo: moduleAgent('echo') } },
     });
     const caller = new Caller(system, (await system.caller('caller-agent')).api_key);

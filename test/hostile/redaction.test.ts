@@ -92,7 +92,7 @@ describe('a secret that a workflow makes from what an API gave back', () => {
       again: JSON.stringify((await workflows.get(`executions/${id}`)).json),
       log: system.log,
     };
-    expect(canaryScan({ secret: SECRET, folder: system.data, seen })).toEqual([]);
+    expect(canaryScan({ secret: SECRET, kept: await system.kept(), seen })).toEqual([]);
   });
 
   test('is not in the error of an operation that cannot use it', async () => {
@@ -101,7 +101,7 @@ describe('a secret that a workflow makes from what an API gave back', () => {
     const wrong = { ...steps, nothing: decode('plain', 'nothing') };
     const result = JSON.stringify(await workflows.execute(workflowOf(wrong)));
     expect(result).toContain('DataError');
-    expect(canaryScan({ secret: SECRET, folder: system.data, seen: { result, log: system.log } })).toEqual([]);
+    expect(canaryScan({ secret: SECRET, kept: await system.kept(), seen: { result, log: system.log } })).toEqual([]);
   });
 });
 
@@ -128,8 +128,8 @@ describe('credentials that a caller sends to an agent', () => {
     expect(text).toContain('"short":"short"');
     const resumed = (await caller.resume(id)).join('\n');
     expect(resumed).toBe(text);
-    expect(canaryScan({ secret: TOKEN, folder: system.data, seen: { text, resumed } })).toEqual([]);
-    expect(canaryScan({ secret: `${TOKEN}-header`, folder: system.data, seen: { text } })).toEqual([]);
+    expect(canaryScan({ secret: TOKEN, kept: await system.kept(), seen: { text, resumed } })).toEqual([]);
+    expect(canaryScan({ secret: `${TOKEN}-header`, kept: await system.kept(), seen: { text } })).toEqual([]);
   });
 
   test('is neither in its error nor in the store nor in the log when the agent fails with it', async () => {
@@ -137,7 +137,7 @@ describe('credentials that a caller sends to an agent', () => {
     expect(frames.join('\n')).toContain('e2a.error');
     await expect.poll(() => system.log).toContain('the token [redacted] was refused');
     const seen = { text: frames.join('\n'), log: system.log };
-    expect(canaryScan({ secret: TOKEN, folder: system.data, seen })).toEqual([]);
+    expect(canaryScan({ secret: TOKEN, kept: await system.kept(), seen })).toEqual([]);
   });
 });
 

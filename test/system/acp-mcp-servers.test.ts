@@ -3,7 +3,6 @@ import type * as acp from '@agentclientprotocol/sdk';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { Editor, faults, prompt, startAcp, stdioStream } from './acp-editor.ts';
 import { call } from './call.ts';
-import { dataFiles } from './data-files.ts';
 import { moduleAgent, System } from './system.ts';
 
 // The MCP servers that an editor names in session/new.
@@ -52,7 +51,7 @@ test('are passed to an ACP program for a caller that may, as far as the program 
   expect(thoughts).toEqual([
     expect.stringMatching(/inside: .*private address; stream: the agent does not take servers of type sse\.$/),
   ]);
-  expectSecretNotKept();
+  await expectSecretNotKept();
 });
 
 test.each([
@@ -62,13 +61,14 @@ test.each([
   const json = { request_id: `with-${name}`, ...members, [name]: { mcp_servers: [files] } };
   const answered = await call(system.url, { method: 'POST', path: '/e2a/agents/worker', key: trusted, json });
   expect(answered.status).toBe(200);
-  expectSecretNotKept();
+  await expectSecretNotKept();
 });
 
-function expectSecretNotKept(): void {
-  const kept = dataFiles(system.data);
+/** What they need to work is not kept. */
+async function expectSecretNotKept(): Promise<void> {
+  const kept = await system.kept();
   expect(kept.size).toBeGreaterThan(0);
-  for (const [path, bytes] of kept) expect([path, bytes.includes(SECRET)]).toEqual([path, false]);
+  for (const [place, bytes] of kept) expect([place, bytes.includes(SECRET)]).toEqual([place, false]);
   expect(system.log).not.toContain(SECRET);
 }
 

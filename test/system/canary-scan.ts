@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { dataFiles } from './data-files.ts';
 
 export interface CanaryScan {
   /** What must be nowhere. */
   readonly secret: string;
-  /** The data folder: every byte of it but the key of the vault. */
-  readonly folder?: string;
+  /** What a server keeps, by place; the key of the vault is left out. */
+  readonly kept?: ReadonlyMap<string, Uint8Array>;
   /** What else was seen: logs, metrics, answers, by name. */
   readonly seen?: Readonly<Record<string, string | Uint8Array>>;
   /** Processes whose arguments and environment are looked at too. */
@@ -14,14 +13,12 @@ export interface CanaryScan {
 }
 
 /** Every place where the secret stands, in whatever coding; none when all is well. */
-export function canaryScan({ secret, folder, seen = {}, pids = [] }: CanaryScan): string[] {
+export function canaryScan({ secret, kept = new Map(), seen = {}, pids = [] }: CanaryScan): string[] {
   const places = new Map<string, Uint8Array>(
     Object.entries(seen).map(([name, value]) => [name, typeof value === 'string' ? Buffer.from(value) : value]),
   );
-  if (folder !== undefined) {
-    for (const [path, bytes] of dataFiles(folder)) {
-      if (!basename(path).startsWith('vault.key')) places.set(path, bytes);
-    }
+  for (const [place, bytes] of kept) {
+    if (!basename(place).startsWith('vault.key')) places.set(place, bytes);
   }
   for (const pid of pids) {
     for (const name of ['cmdline', 'environ']) places.set(`${pid} ${name}`, readFileSync(`/proc/${pid}/${name}`));

@@ -5,7 +5,7 @@ import { type Deed, Strace } from './strace.ts';
 import { agentModule, System } from './system.ts';
 
 const system = await System.start({
-  needsFolder: true,
+  needsFolder: 'strace watches the log of the database',
   config: {
     default_agent: 'echo',
     agents: {

@@ -9,7 +9,7 @@ import { SocketClient } from './socket-client.ts';
 import { agentModule, System } from './system.ts';
 
 const system = await System.start({
-  needsFolder: true,
+  needsFolder: 'another program locks the database file',
   config: {
     default_agent: 'echo',
     agents: {

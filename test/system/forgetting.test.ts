@@ -4,7 +4,6 @@ import { afterAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { call } from './call.ts';
 import { CountingApi, send } from './counting-api.ts';
-import { dataFiles } from './data-files.ts';
 import { agentModule, System } from './system.ts';
 import { fresh, WorkflowCaller, workflowOf } from './workflow-caller.ts';
 
@@ -74,11 +73,12 @@ test('an operator forgets a message of the mailbox, and no thread has it any mor
   await post('letter-2', 'and on');
   const thread = async () => (await carl.call({ path: '/a2a/threads/th' })).text();
   expect(await thread()).toContain(word);
+  expect(await placesWith(word)).not.toEqual([]);
   expect((await admin('DELETE', 'requests/letter-1?agent_id=carl-agent')).status).toBe(200);
   expect(await thread()).not.toContain(word);
   expect(await thread()).toContain('letter-2');
   expect((await admin('DELETE', 'requests/letter-1?agent_id=carl-agent')).status).toBe(404);
-  expect(filesWith(word)).toEqual([]);
+  expect(await placesWith(word)).toEqual([]);
 });
 
 test('an operator deletes one request or execution, and must name the owner where several have the id', async () => {
@@ -95,7 +95,7 @@ test('an operator deletes one request or execution, and must name the owner wher
   expect((await admin('DELETE', 'requests/words')).status).toBe(404);
 });
 
-test("everything of an agent goes, from every file; what is under way is counted, and others' stays", async () => {
+test("everything of an agent goes, from every file and table; what is under way is counted, and others' stays", async () => {
   for (const caller of [ann, bob]) {
     await caller.execute(everything(fresh()));
     const chat = { method: 'chat.send', session_id: 's', params: { content: CANARY } };
@@ -115,7 +115,7 @@ test("everything of an agent goes, from every file; what is under way is counted
   await admin('DELETE', 'agents/ann-agent/data');
   expect(system.log).toContain('the records of an agent were deleted');
   expect(await admin('DELETE', 'agents/nobody-here/data')).toMatchObject({ status: 404 });
-  expect(filesWith(CANARY)).toEqual([]);
+  expect(await placesWith(CANARY)).toEqual([]);
 });
 
 test('with everything of an agent go the folders of its ACP sessions, and no others', async () => {
@@ -130,9 +130,9 @@ test('with everything of an agent go the folders of its ACP sessions, and no oth
   expect([existsSync(anns), existsSync(bobs)]).toEqual([false, true]);
 });
 
-/** Every file of the data folder that has the word in it, while the server runs. */
-function filesWith(word: string): string[] {
-  return [...dataFiles(system.data)].flatMap(([path, bytes]) => (bytes.includes(word) ? [path] : []));
+/** Every file of the data folder, and every table of PostgreSQL, that has the word in it while the server runs. */
+async function placesWith(word: string): Promise<string[]> {
+  return [...(await system.kept())].flatMap(([place, bytes]) => (bytes.includes(word) ? [place] : []));
 }
 
 async function until(condition: () => boolean): Promise<void> {

@@ -10,7 +10,7 @@ import { WorkflowCaller, workflowOf } from './workflow-caller.ts';
 
 const api = await CountingApi.start();
 const system = System.create({
-  needsFolder: true,
+  needsFolder: 'its folder is on a small disk',
   config: {
     gate: { allow: [api.host] },
     apis: { counting: { base_url: api.url, description: 'Counts.', endpoints: [] } },

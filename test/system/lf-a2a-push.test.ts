@@ -8,7 +8,6 @@ import {
 import { A2AClient } from '@a2a-js/sdk-0.3/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { call } from './call.ts';
-import { dataFiles } from './data-files.ts';
 import { isSigned, ok, type Received, Receiver } from './receiver.ts';
 import { moduleAgent, System } from './system.ts';
 import { TestAuthority } from './test-authority.ts';
@@ -144,8 +143,8 @@ describe('a config inside its message', () => {
       authentication: { scheme: 'Bearer', credentials: words[1] },
     });
     await untilEnded(good, '/secret');
-    for (const [path, bytes] of dataFiles(system.data)) {
-      for (const word of words) expect([path, bytes.includes(word)]).toEqual([path, false]);
+    for (const [place, bytes] of await system.kept()) {
+      for (const word of words) expect([place, bytes.includes(word)]).toEqual([place, false]);
     }
     for (const word of words) expect(system.log).not.toContain(word);
   });

@@ -29,9 +29,10 @@ const config = {
   mailbox: { callbacks: { backoff_ms: 50 } },
   gate: { callbacks: [receiver.hostPort], ca: [authority.path], allow: [api.host] },
 };
-const embedded = System.create({ config, needsFolder: true });
+const needsFolder = 'its folder is copied to and from PostgreSQL';
+const embedded = System.create({ config, needsFolder });
 const shared = System.create({ config: { ...config, store: postgres.url('moved') } });
-const again = System.create({ config, needsFolder: true });
+const again = System.create({ config, needsFolder });
 afterAll(async () => {
   for (const system of [embedded, shared, again]) await system[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();

@@ -20,7 +20,7 @@ const config = {
 };
 const one = System.create({ config: { ...config, cluster: { name: 'one' } } });
 const two = System.create({ config: { ...config, cluster: { name: 'two' }, log: { level: 'debug' } } });
-const alone = System.create({ needsFolder: true });
+const alone = System.create({ needsFolder: 'it is a server without other nodes' });
 afterAll(async () => {
   for (const system of [one, two, alone]) await system[Symbol.asyncDispose]();
   await postgres.stop();

@@ -20,7 +20,7 @@ describe.each(versions)('a data folder of version %s', (version) => {
     execution,
   } = JSON.parse(readFileSync(join(FOLDERS, version, 'expected.json'), 'utf8'));
   const system = System.create({
-    needsFolder: true,
+    needsFolder: 'it opens the folder of an earlier version',
     config: {
       default_agent: 'letters',
       agents: { letters: moduleAgent('letters'), held: { ...moduleAgent('held'), max_parallel: 1 } },

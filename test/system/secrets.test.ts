@@ -9,7 +9,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, inject, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { call } from './call.ts';
-import { dataFiles } from './data-files.ts';
 import { Served } from './served.ts';
 
 // What `agents.*.env`, `agents.*.headers` and `mcp_servers.*.env` refer to reaches programs and hosts, and nothing else.
@@ -151,7 +150,7 @@ test('no secret is in the log, in the data folder or in the output of explain', 
   const explained = await served.admin({ path: `/admin/v1/requests/${request_id}` });
   const agents = await served.admin({ path: '/admin/v1/agents' });
   const texts = [served.log, await explained.text(), await agents.text()];
-  for (const bytes of dataFiles(served.file('data')).values()) texts.push(bytes.toString('latin1'));
+  for (const bytes of (await served.kept()).values()) texts.push(bytes.toString('latin1'));
   // The tool of the MCP server shows its whole environment to who calls it, which is recorded: that is what it is for.
   const own = texts.map((text) => text.replaceAll(/\\"SHOWN\\": \\"[^"]*"/g, ''));
   for (const secret of [SECRETS.file, SECRETS.newFile, SECRETS.vault]) expect(own.join()).not.toContain(secret);

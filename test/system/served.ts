@@ -8,6 +8,8 @@ import type { Readable } from 'node:stream';
 import { inject } from 'vitest';
 import type { Config } from '../../packages/server/src/config/config-schema.ts';
 import { type CallOptions, call, type HttpAnswer } from './call.ts';
+import { keptValues } from './kept-values.ts';
+import { sharedSchema } from './shared-schema.ts';
 
 /** `dragoman serve --json` in its own process, and the file it reads. */
 export class Served implements AsyncDisposable {
@@ -15,6 +17,7 @@ export class Served implements AsyncDisposable {
   /** Everything it has logged. */
   log = '';
   url = '';
+  readonly #schema = sharedSchema();
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly #events: AsyncIterator<string>;
 
@@ -24,7 +27,13 @@ export class Served implements AsyncDisposable {
     const args = ['serve', '--json', '--config', this.file('dragoman.yaml'), '--data', this.file('data')];
     this.#child = spawn(process.execPath, [command, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'] ?? '', DRAGOMAN_ADMIN_KEY: ADMIN_KEY, ...environment },
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        DRAGOMAN_ADMIN_KEY: ADMIN_KEY,
+        ...(this.#schema !== undefined && { DRAGOMAN_STORE: this.#schema.url }),
+        ...this.#schema?.environment,
+        ...environment,
+      },
     });
     this.#events = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -75,6 +84,11 @@ export class Served implements AsyncDisposable {
     const json = { agent_id: agentId, permissions };
     const answer = await call(this.url, { method: 'POST', path: '/admin/v1/agents', key: ADMIN_KEY, json });
     return ((await answer.json()) as { api_key: string }).api_key;
+  }
+
+  /** Everything it keeps, by place: files, and tables if it is on PostgreSQL. */
+  kept(): Promise<Map<string, Buffer>> {
+    return keptValues(this.file('data'), this.#schema?.url);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -10,7 +10,7 @@ declare module 'vitest' {
 
 /**
  * In the project `postgres`, and everywhere with `DRAGOMAN_TEST_STORE=postgres`, each server of the system tests that asks for no store of
- * its own has a schema of one PostgreSQL. Tests of the embedded store and its folder set `needsFolder`.
+ * its own has a schema of one PostgreSQL. Tests of the embedded store and its folder give the reason in `needsFolder`.
  */
 export async function setup({ name, provide }: TestProject): Promise<(() => Promise<void>) | undefined> {
   provide('sharedPostgres', undefined);

@@ -10,13 +10,15 @@ import { inject } from 'vitest';
 import { isAlive } from '../../packages/core/test-support/is-alive.ts';
 import type { Config } from '../../packages/server/src/config/config-schema.ts';
 import { call } from './call.ts';
+import { keptValues } from './kept-values.ts';
+import { sharedSchema } from './shared-schema.ts';
 
 export interface SystemOptions {
   readonly config?: Config;
   /** With a store thread that dies at crash points. */
   readonly crashPoints?: boolean;
-  /** It looks into the data folder, or sets the clock: its store is the embedded one, whatever that of the other tests is. */
-  readonly needsFolder?: boolean;
+  /** Why its store is the embedded one, whatever that of the other tests is. */
+  readonly needsFolder?: string | undefined;
   /** How many files and sockets its process may have open. */
   readonly openFiles?: number;
 }
@@ -39,22 +41,23 @@ export class System implements AsyncDisposable {
   signInPath = '';
   /** The folder of its code. Another one counts from its next start. */
   code: string;
-  readonly #environment: Readonly<Record<string, string>> = {};
+  readonly #store: string | undefined;
+  readonly #environment: Readonly<Record<string, string>>;
   readonly #openFiles: number | undefined;
   readonly #configPath = join(this.folder, 'dragoman.yaml');
   #child: ChildProcess | undefined;
   #exited: Promise<Exit> | undefined;
 
-  private constructor({ config = {}, crashPoints = false, needsFolder = crashPoints, openFiles }: SystemOptions) {
+  private constructor({ config = {}, crashPoints = false, needsFolder, openFiles }: SystemOptions) {
     this.#openFiles = openFiles;
-    const shared = config.store === undefined && !needsFolder ? inject('sharedPostgres') : undefined;
-    const schema = `s${randomBytes(8).toString('hex')}`;
-    const store = shared === undefined ? {} : { store: shared.replace('SCHEMA', schema) };
-    if (shared !== undefined) this.#environment = SHARED_ENVIRONMENT;
+    const reason = crashPoints ? 'only the thread of the embedded store has crash points' : needsFolder;
+    const shared = config.store === undefined ? sharedSchema(reason) : undefined;
+    this.#store = shared?.url;
+    this.#environment = shared?.environment ?? {};
     const { usual, crashing } = inject('servers');
     this.code = crashPoints ? crashing : usual;
     // JSON is YAML too.
-    writeFileSync(this.#configPath, JSON.stringify({ port: 0, limits: NO_LIMITS, ...store, ...config }));
+    writeFileSync(this.#configPath, JSON.stringify({ port: 0, limits: NO_LIMITS, store: this.#store, ...config }));
   }
 
   static create(options: SystemOptions = {}): System {
@@ -165,6 +168,11 @@ export class System implements AsyncDisposable {
     return (await answer.json()) as Key;
   }
 
+  /** Everything it keeps, by place: files, and tables if it is on PostgreSQL. */
+  kept(): Promise<Map<string, Buffer>> {
+    return keptValues(this.data, this.#store);
+  }
+
   /** Resident memory in bytes. */
   get residentBytes(): number {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
@@ -200,13 +208,6 @@ export function agentModule(name: string): string {
 export function moduleAgent(name: string) {
   return { driver: 'module', module: agentModule(name) } as const;
 }
-
-/** Of servers on the PostgreSQL that all tests share, in which nothing has to survive a power cut. */
-const SHARED_ENVIRONMENT = {
-  DRAGOMAN_VAULT_KEY: 'ab'.repeat(32),
-  DRAGOMAN_VAULT_KEY_NEXT: 'cd'.repeat(32),
-  DRAGOMAN_ALLOW_FSYNC_OFF: '1',
-};
 
 /** Where limits are not what is tested. */
 const NO_LIMITS = {

@@ -101,9 +101,9 @@ test('no byte of database, file, log, metric or process holds it, also after a c
     answers[path] = await (await ann.call({ path })).text();
   }
   const seen = () => ({ ...answers, log: system.log });
-  expect(canaryScan({ secret: SECRET, folder: system.data, seen: seen(), pids: [system.pid] })).toEqual([]);
+  expect(canaryScan({ secret: SECRET, kept: await system.kept(), seen: seen(), pids: [system.pid] })).toEqual([]);
   await system.kill();
-  expect(canaryScan({ secret: SECRET, folder: system.data, seen: seen() })).toEqual([]);
+  expect(canaryScan({ secret: SECRET, kept: await system.kept(), seen: seen() })).toEqual([]);
   await system.start();
-  expect(canaryScan({ secret: SECRET, folder: system.data, seen: seen(), pids: [system.pid] })).toEqual([]);
+  expect(canaryScan({ secret: SECRET, kept: await system.kept(), seen: seen(), pids: [system.pid] })).toEqual([]);
 });
