@@ -66,10 +66,7 @@ export interface Store extends AsyncDisposable {
   readonly families?: FamilyStore;
   /** Epoch milliseconds by the clock of the database; absent where that is this machine's. */
   now?(): Promise<number>;
-  /**
-   * Runs work that only one process at a time may do; absent where one process owns the store. The work may run more than once, so it must
-   * recognize what is done already.
-   */
+  /** Runs work that only one process at a time may do, once; absent where one process owns the store. */
   inTurn?<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   /** Its statistics, where it has any. */
   stats?(): Promise<StoreStats>;

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
 import type { FamilyName } from '../families.ts';
+import { StoreError } from '../store-error.ts';
+import { dial } from './connection.ts';
 import { connectPostgresStore, type PostgresStore } from './postgres-store.ts';
+import { readPostgresUrl } from './postgres-url.ts';
 
 let server: PostgresServer;
 let one: PostgresStore;
@@ -110,4 +113,38 @@ test('what only one process at a time may do is done by one after the other', as
   const write = (number: number) => one.apis.put({ apiId: `turn${number}`, definition: '{}', createdAt: 1 });
   await Promise.all(Array.from({ length: 30 }, (_, number) => one.inTurn(`turn ${number}`, () => write(number))));
   expect((await one.apis.list()).filter(({ apiId }) => apiId.startsWith('turn'))).toHaveLength(30);
+});
+
+describe('what only one process at a time may do is done once,', () => {
+  /** Ends the connections that hold an advisory lock of the transaction. */
+  async function loseLock(): Promise<void> {
+    const connection = await dial(readPostgresUrl(server.url('families')), () => {});
+    await connection.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_locks
+       WHERE locktype = 'advisory' AND classid::bigint = hashtext('in turn')::bigint & 4294967295`,
+      [],
+    );
+    await connection.close();
+  }
+
+  test('even if the connection that holds the lock is lost meanwhile', async () => {
+    let times = 0;
+    const work = async () => {
+      times += 1;
+      await loseLock();
+      return times;
+    };
+    expect(await one.inTurn('lost', work)).toBe(1);
+    expect(times).toBe(1);
+  });
+
+  test('even if it is refused for a reason that may pass', async () => {
+    let times = 0;
+    const work = async () => {
+      times += 1;
+      throw new StoreError('store_unavailable', 'The disk is full.');
+    };
+    await expect(one.inTurn('refused', work)).rejects.toThrow('The disk is full.');
+    expect(times).toBe(1);
+  });
 });

@@ -12,7 +12,7 @@ import {
 import { anonymousStore } from './anonymous.ts';
 import { counterStore } from './counters.ts';
 import { credentialStore } from './credentials.ts';
-import { PostgresDatabase } from './database.ts';
+import { PostgresDatabase, type Queries } from './database.ts';
 import { executionStore, storedDataStore } from './executions.ts';
 import { PostgresFamilies } from './families.ts';
 import { forgettingStore } from './forgetting.ts';
@@ -130,12 +130,19 @@ export class PostgresStore implements Store {
 
   /** One at a time in this process too: each occupies a connection for as long as it works, and needs others. */
   inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    const done = this.#lastTurn.then(() =>
-      this.#database.write(async (queries) => {
-        await lockOwner(queries, 'in turn', name);
-        return work();
-      }),
-    );
+    let outcome: PromiseSettledResult<Result> | undefined;
+    const locked = async (queries: Queries) => {
+      await lockOwner(queries, 'in turn', name);
+      // Once: the transaction, which does nothing but hold the lock, is repeated when its connection is lost.
+      outcome ??= (await Promise.allSettled([work()]))[0];
+    };
+    const done = this.#lastTurn.then(async () => {
+      await this.#database.write(locked).catch((error) => {
+        if (outcome === undefined) throw error;
+      });
+      if (outcome?.status === 'fulfilled') return outcome.value;
+      throw outcome?.reason;
+    });
     this.#lastTurn = done.catch(() => {});
     return done;
   }
