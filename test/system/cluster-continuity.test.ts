@@ -120,19 +120,21 @@ test('a secret, a stored workflow and a permission that change at one node count
     runs += 1;
     const envelope = { request_id: `sends-${runs}`, agent_ref: { id: 'workflows' }, method: 'sends', params: {} };
     const answer = await call(two.url, { method: 'POST', path: '/e2a', key: worker, json: envelope });
-    await answer.text();
+    const { status } = (await answer.json()) as JsonObject;
     const { path = '', headers = {} } = api.requests.at(-1) ?? {};
-    return [answer.status, path, headers.authorization];
+    return [status, path, headers.authorization];
   };
   await secret('sk-the-first-secret');
   await store('first');
-  await expect.poll(run).toEqual([200, '/first', 'Bearer sk-the-first-secret']);
+  await expect.poll(run).toEqual(['succeeded', '/first', 'Bearer sk-the-first-secret']);
   await secret('sk-the-second-secret');
-  await expect.poll(run).toEqual([200, '/first', 'Bearer sk-the-second-secret']);
+  await expect.poll(run).toEqual(['succeeded', '/first', 'Bearer sk-the-second-secret']);
   await store('second');
-  await expect.poll(run).toEqual([200, '/second', 'Bearer sk-the-second-secret']);
-  await one.caller('worker', { permissions: { ...permissions, agents: [] } }).catch(() => {});
-  await expect.poll(async () => (await run())[0]).toBe(403);
+  await expect.poll(run).toEqual(['succeeded', '/second', 'Bearer sk-the-second-secret']);
+  const changed = { agent_id: 'worker', permissions: { ...permissions, workflows: [] } };
+  const path = '/admin/v1/agents';
+  expect((await call(one.url, { method: 'POST', path, key: one.adminKey, json: changed })).status).toBe(200);
+  await expect.poll(async () => (await run())[0]).toBe('failed');
 });
 
 describe('the card of an agent', () => {
