@@ -71,7 +71,7 @@ describe('an agent that has dialled in to one node', () => {
       expect(await admin(node, '/admin/v1/overview')).toMatchObject({ agents_down: [] });
   });
 
-  test('is given the credentials of a request to another node, which are recorded nowhere', async () => {
+  test('receives the credentials of a request to another node, which are recorded nowhere', async () => {
     const auth = {
       method_id: 'oauth',
       bearer_token: 'tok-of-the-caller',
@@ -107,7 +107,7 @@ describe('an agent that has dialled in to one node', () => {
     listener.close();
   });
 
-  test('is told to stop when the last reader has left, at another node than the first, and not before', async () => {
+  test('has its request cancelled when the last reader leaves, at another node than the first, and not before', async () => {
     const channel_context = { cancel_on_disconnect: true };
     const sending = cluster.stream(one, ask('unread-away', { channel_context }));
     await received('unread-away');
@@ -136,7 +136,7 @@ describe('a request that ends with its last reader', () => {
     for await (const frame of answer.frames()) return frame;
     return undefined;
   };
-  test('goes on while another node has a reader, and ends when that one leaves', async () => {
+  test('continues while another node has a reader, and stops when that one leaves', async () => {
     const sending = await cluster.stream(one, ask('unread'));
     const reading = await cluster.resume(two, 'unread', -1);
     const frames = reading.frames();

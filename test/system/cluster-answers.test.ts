@@ -91,6 +91,31 @@ describe('a request that one node answers', () => {
       body: { code: 'E2A.CANCELLED' },
     });
   });
+
+  test('is paused and resumed through another', async () => {
+    const interrupt = (intent: string) =>
+      cluster.post(two, '/e2a', {
+        ...{ request_id: `${intent}-it`, session_id: 'paused', agent_ref: { id: 'load' } },
+        ...{ method: 'chat.interrupt', params: { intent } },
+      });
+    const sending = await cluster.stream(one, { ...slow('to-pause', 20, 50), session_id: 'paused' });
+    const frames = sending.frames();
+    await frames.next();
+    expect(await interrupt('pause')).toMatchObject({ body: { body: { result: { message: 'pause: 1 running' } } } });
+    const recorded = async () => {
+      const answer = await call(two.url, { path: '/e2a/requests/to-pause/responses', key: cluster.key });
+      return ((await answer.json()) as { responses: unknown[] }).responses.length;
+    };
+    const before = await recorded();
+    // Longer than the whole answer would take.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    // One frame may have been on its way.
+    expect(await recorded()).toBeLessThan(before + 2);
+    expect(await interrupt('resume')).toMatchObject({ body: { body: { result: { message: 'resume: 1 running' } } } });
+    const rest: string[] = [];
+    for await (const frame of frames) rest.push(frame);
+    expect(last(rest)).toMatchObject({ sequence: 20, is_final: true, status: 'succeeded' });
+  });
 });
 
 describe('the memory of one node', () => {

@@ -16,7 +16,7 @@ import { workflowOf } from './workflow-caller.ts';
 const authority = new TestAuthority();
 const receiver = await Receiver.start(authority.issue(['IP:127.0.0.1']));
 const api = await CountingApi.start();
-/** Its callbacks fail until it is mended. */
+/** Callbacks to this receiver fail while this is true. */
 let isBroken = true;
 const broken = await Receiver.start(authority.issue(['IP:127.0.0.1']), (response) => {
   response.writeHead(isBroken ? 500 : 200).end();
@@ -80,7 +80,7 @@ describe('an editor that changes its node', () => {
   });
 });
 
-test('an MCP client is told at one node that an agent was added at another', async () => {
+test('an MCP client is notified at one node that an agent was added at another', async () => {
   const client = new Client({ name: 'test-client', version: '1.0.0' });
   let changes = 0;
   client.setNotificationHandler('notifications/tools/list_changed', () => {
@@ -94,6 +94,47 @@ test('an MCP client is told at one node that an agent was added at another', asy
   await expect.poll(names).toContain('ask_added');
   await expect.poll(() => changes).toBeGreaterThan(0);
   await client.close();
+});
+
+test('a secret, a stored workflow and a permission that change at one node count at another', async () => {
+  const put = async (path: string, body: JsonObject) => {
+    const answer = await call(one.url, { method: 'PUT', path, key: one.adminKey, json: body });
+    expect(answer.status, await answer.text()).toBeLessThan(300);
+  };
+  const sends = (path: string) => ({
+    ApiCall: {
+      ...{ method: 'GET', url: `${api.url}/${path}`, outputPath: '/workflow/sent' },
+      headers: { Authorization: { credentialRef: { id: 'token' } } },
+    },
+  });
+  for (const path of ['first', 'second']) api.answers(`GET /${path}`, {});
+  const secret = (value: string) =>
+    put('/admin/v1/credentials/token', { type: 'bearer-token', value, hosts: [api.host] });
+  const store = (path: string) =>
+    put('/admin/v1/workflows/sends', { workflow: workflowOf({ send: sends(path) }), description: 'sends' });
+  const all = ['*'];
+  const permissions = { agents: all, operations: all, apis: all, credentials: all, workflows: all };
+  const { api_key: worker } = await one.caller('worker', { permissions });
+  let runs = 0;
+  const run = async () => {
+    runs += 1;
+    const envelope = { request_id: `sends-${runs}`, agent_ref: { id: 'workflows' }, method: 'sends', params: {} };
+    const answer = await call(two.url, { method: 'POST', path: '/e2a', key: worker, json: envelope });
+    const { status } = (await answer.json()) as JsonObject;
+    const { path = '', headers = {} } = api.requests.at(-1) ?? {};
+    return [status, path, headers.authorization];
+  };
+  await secret('sk-the-first-secret');
+  await store('first');
+  await expect.poll(run).toEqual(['succeeded', '/first', 'Bearer sk-the-first-secret']);
+  await secret('sk-the-second-secret');
+  await expect.poll(run).toEqual(['succeeded', '/first', 'Bearer sk-the-second-secret']);
+  await store('second');
+  await expect.poll(run).toEqual(['succeeded', '/second', 'Bearer sk-the-second-secret']);
+  const changed = { agent_id: 'worker', permissions: { ...permissions, workflows: [] } };
+  const path = '/admin/v1/agents';
+  expect((await call(one.url, { method: 'POST', path, key: one.adminKey, json: changed })).status).toBe(200);
+  await expect.poll(async () => (await run())[0]).toBe('failed');
 });
 
 describe('the card of an agent', () => {

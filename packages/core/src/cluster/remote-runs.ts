@@ -59,18 +59,31 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
   }
 
   follow(key: RequestKey, signal?: AbortSignal): FrameSource {
-    if (signal?.aborted === false) this.#countReader(requestName(key), signal);
-    return this.#followed.follow(key, signal);
+    const source = this.#followed.follow(key, signal);
+    return signal === undefined || signal.aborted ? source : this.#counted(source, requestName(key), signal);
   }
 
-  #countReader(name: string, signal: AbortSignal): void {
-    this.#readers.set(name, (this.#readers.get(name) ?? 0) + 1);
+  /** Counts a reader until it has read the end, or its signal aborts. */
+  #counted(source: FrameSource, name: string, signal: AbortSignal): FrameSource {
+    let isGone = false;
     const leave = () => {
+      if (isGone) return;
+      isGone = true;
+      signal.removeEventListener('abort', leave);
       const left = (this.#readers.get(name) ?? 0) - 1;
       if (left > 0) this.#readers.set(name, left);
       else this.#readers.delete(name);
     };
-    signal.addEventListener('abort', leave, { once: true });
+    this.#readers.set(name, (this.#readers.get(name) ?? 0) + 1);
+    signal.addEventListener('abort', leave);
+    return {
+      after: async (sequence) => {
+        const rows = await source.after(sequence);
+        if (rows.at(-1)?.isFinal !== false) leave();
+        return rows;
+      },
+      ready: async (sequence) => source.ready?.(sequence),
+    };
   }
 
   async isRead({ owner, requestId }: RequestKey): Promise<boolean> {
@@ -78,7 +91,8 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
     if (this.#readers.has(requestName({ owner, requestId }))) return true;
     if ((await store.openRequest({ owner, requestId })) === undefined) return false;
     // A node that does not answer may have readers, until it is declared dead.
-    return (await cluster.calls.askOthers(IS_READ, { owner, requestId })).some((isRead) => isRead !== false);
+    const answers = await cluster.calls.askOthers(IS_READ, { owner, requestId });
+    return answers.some((isRead) => isRead === true || isRead === undefined);
   }
 
   async giveAuth(node: number, { owner, requestId }: RequestKey, auth: E2AAuth): Promise<void> {

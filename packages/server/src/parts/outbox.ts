@@ -36,26 +36,13 @@ export async function openOutboxPart(service: Service): Promise<OutboxPart> {
     settings: outboxSettings(config.mailbox),
     purgeTime: engine.purgeTime,
   });
-  cluster?.calls.serve(ABANDON, async (id) => {
-    outbox.abandon(String(id));
-    return null;
-  });
-  const abandon = (id: string) => {
-    outbox.abandon(id);
-    // It may wait at another node.
-    cluster?.calls.askOthers(ABANDON, id).catch((error) => {
-      log.warn({ delivery: id, error: String(error) }, 'the other nodes do not know that a callback was given up');
-    });
-  };
   return {
     outbox,
     keys,
     useHeaders: (given) => {
       headersFor = given;
     },
-    routes: adminOutboxRoutes(
-      new OutboxOperator({ outbox: { admit: (row) => outbox.admit(row), abandon }, store: store.outbox, clock }),
-    ),
+    routes: adminOutboxRoutes(new OutboxOperator({ outbox, store: store.outbox, clock })),
     families: {
       agents: async () => {
         keys.reload();
@@ -70,5 +57,3 @@ export async function openOutboxPart(service: Service): Promise<OutboxPart> {
     stop: (drainMs) => outbox.stop({ drainMs }),
   };
 }
-
-const ABANDON = 'outbox.abandon';

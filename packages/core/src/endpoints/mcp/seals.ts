@@ -12,7 +12,7 @@ export class Seals {
 
   /** `purpose` separates the texts of different uses. */
   seal(purpose: string, values: readonly Json[]): string {
-    const body = Buffer.from(JSON.stringify([purpose, ...values])).toString('base64url');
+    const body = Buffer.from(JSON.stringify([...values, purpose])).toString('base64url');
     return `${body}.${this.#sign(body).toString('base64url')}`;
   }
 
@@ -22,8 +22,8 @@ export class Seals {
     const given = Buffer.from(seal, 'base64url');
     const expected = this.#sign(body);
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-    const [of, ...values] = JSON.parse(Buffer.from(body, 'base64url').toString()) as Json[];
-    return of === purpose ? values : undefined;
+    const values = JSON.parse(Buffer.from(body, 'base64url').toString()) as Json[];
+    return values.pop() === purpose ? values : undefined;
   }
 
   #sign(body: string): Buffer {

@@ -74,7 +74,7 @@ export class McpSessions {
     return this.#byId.get(id);
   }
 
-  /** One that this node has opened itself and does not know has ended. */
+  /** Opens a session of another node. A session of this node that is not in memory has ended. */
   #ofOtherNode(id: string): McpSession | undefined {
     const { seals, nodes } = this.#options;
     const values = nodes && seals.open(PURPOSE, id);
