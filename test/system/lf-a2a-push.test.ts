@@ -174,6 +174,17 @@ describe('a config for a task that runs', () => {
     expect(good.received.filter(({ path }) => path === '/deleted' || path === '/before')).toEqual([]);
   });
 
+  test('keeps its token when the key of the vault is changed', async () => {
+    const taskId = await send('hold', { url: good.url('/rotated'), token: 'kept-token' });
+    await until(good, '/rotated', 3);
+    const path = '/admin/v1/vault/rotate';
+    const rotated = await call(system.url, { method: 'POST', path, key: system.adminKey, json: {} });
+    expect(rotated.status, await rotated.text()).toBe(200);
+    await cancel(taskId);
+    const received = await untilEnded(good, '/rotated');
+    expect(received.at(-1)?.headers).toMatchObject({ 'a2a-notification-token': 'kept-token' });
+  });
+
   test('a receiver that fails is tried again, and the order stays', async () => {
     await send('work', { url: flaky.url('/flaky') });
     const received = await untilEnded(flaky, '/flaky');

@@ -24,8 +24,8 @@ export interface OutboxOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Header fields that the receiver configured, added to each delivery; null when it has unsubscribed. Default: none. */
-  readonly headersFor?: (id: string) => Promise<Readonly<Record<string, string>> | null>;
+  /** Header fields that the receiver configured, added to each delivery, or the reason why it is not sent. Default: none. */
+  readonly headersFor?: (id: string) => Promise<Readonly<Record<string, string>> | string>;
   /** Whether a sender is registered, and so shares a secret with us. */
   readonly isRegistered: (owner: string) => boolean;
   readonly settings?: Partial<OutboxSettings>;
@@ -285,8 +285,8 @@ export class Outbox {
       // It becomes dead with all others to this receiver as soon as the 410 is recorded.
       if (prepared === undefined || this.#isGone(entry)) return undefined;
       const more = await this.#options.headersFor?.(entry.id);
-      if (more === null) {
-        return { outcome: 'given-up', answered: undefined, failure: { at: clock.now().getTime(), reason: UNWANTED } };
+      if (typeof more === 'string') {
+        return { outcome: 'given-up', answered: undefined, failure: { at: clock.now().getTime(), reason: more } };
       }
       return await this.#attempt(one, { ...prepared, headers: { ...more, ...prepared.headers } });
     } catch (error) {
@@ -458,7 +458,5 @@ const STORE_PAUSE_MS = 1000;
 const SHORT = 65_536;
 /** Reason of a dead delivery that cannot be read. */
 const DAMAGED = 'it is damaged in the database: its content has changed since it was stored';
-/** Reason of a dead delivery whose receiver has unsubscribed. */
-const UNWANTED = 'its push notification config was deleted';
 const GONE = new Error('the receiver is gone');
 const STOPPED = new Error('the outbox stops');

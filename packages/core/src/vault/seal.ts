@@ -38,18 +38,18 @@ export function openSecret(row: CredentialRow, { sealing }: VaultKeys): string |
 }
 
 /** Encrypts a text that is not a credential, bound to a purpose. */
-export function sealText(text: string, bound: string, { sealing }: VaultKeys): string {
+export function sealText(text: string, bound: string, key: Buffer): string {
   const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(`text ${bound}`));
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(`text ${bound}`));
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
 }
 
 /** The text; `undefined` when it was changed, or sealed with another key. */
-export function openText(sealed: string, bound: string, { sealing }: VaultKeys): string | undefined {
+export function openText(sealed: string, bound: string, key: Buffer): string | undefined {
   const bytes = Buffer.from(sealed, 'base64');
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
   try {
-    const decipher = createDecipheriv('aes-256-gcm', sealing, bytes.subarray(0, NONCE_BYTES), {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
       authTagLength: TAG_BYTES,
     })
       .setAAD(Buffer.from(`text ${bound}`))

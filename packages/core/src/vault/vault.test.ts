@@ -10,7 +10,9 @@ import { failureOf } from '../refusals/refused.ts';
 import type { CredentialRow, CredentialStore, VaultSeal } from '../store/credentials.ts';
 import { decodeCredential, type NewCredential } from './decode-credential.ts';
 import { environmentKey, fileKey, KEY_FILE, type KeySource, passingKey } from './key-source.ts';
+import { sealText } from './seal.ts';
 import { openVault, type Vault } from './vault.ts';
+import { deriveKeys } from './vault-key.ts';
 
 const SECRET = 'sk-the-secret-itself';
 const KEY = 'ab'.repeat(32);
@@ -446,6 +448,24 @@ describe('a secret of the server itself', () => {
       (seal as VaultSeal).mac,
     );
     await expect((await open(key)).keep('callbacks.pem', () => 'another')).rejects.toThrow('outside of the vault');
+  });
+});
+
+describe('a text that is sealed for a receiver', () => {
+  test('is opened for its purpose alone, also by other processes and after the key has changed', async () => {
+    const sealed = await (await open()).seal(SECRET, 'config one');
+    expect(sealed).not.toContain(SECRET);
+    expect(await (await open()).unseal(sealed, 'config one')).toBe(SECRET);
+    expect(await (await open()).unseal(sealed, 'config two')).toBeUndefined();
+    await (await open()).rotate('cd'.repeat(32));
+    const key = environmentKey('cd'.repeat(32));
+    expect(await (await open(key)).unseal(sealed, 'config one')).toBe(SECRET);
+  });
+
+  test('is opened if an earlier version sealed it with the key of the vault', async () => {
+    const vault = await open();
+    const { sealing } = await deriveKeys(KEY, Buffer.from((await store.seal())?.salt ?? '', 'base64'));
+    expect(await vault.unseal(sealText(SECRET, 'config', sealing), 'config')).toBe(SECRET);
   });
 });
 

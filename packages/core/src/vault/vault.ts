@@ -99,14 +99,19 @@ export class Vault implements Secrets {
     return this.#entries.get(id)?.credential;
   }
 
-  /** Seals what a caller gave for its own receiver. A change of the vault's key makes it unreadable. */
-  seal(text: string, bound: string): string {
-    return sealText(text, bound, this.#keys);
+  /** Seals what a caller gave for its own receiver. Its key is a secret of the vault, so it stays readable when the vault's key changes. */
+  async seal(text: string, bound: string): Promise<string> {
+    return sealText(text, bound, await this.#textKey());
   }
 
   /** The text given to `seal`; `undefined` if it cannot be decrypted or has another purpose. */
-  unseal(sealed: string, bound: string): string | undefined {
-    return openText(sealed, bound, this.#keys);
+  async unseal(sealed: string, bound: string): Promise<string | undefined> {
+    // Earlier versions sealed it with the key of the vault.
+    return openText(sealed, bound, await this.#textKey()) ?? openText(sealed, bound, this.#keys.sealing);
+  }
+
+  async #textKey(): Promise<Buffer> {
+    return Buffer.from(await this.keep('texts', () => randomBytes(32).toString('base64')), 'base64');
   }
 
   /** Newest first. */

@@ -13,7 +13,7 @@ export interface OutboxPart extends ServerPart {
   useHeaders(headersFor: HeadersFor): void;
 }
 
-type HeadersFor = (deliveryId: string) => Promise<Readonly<Record<string, string>> | null>;
+type HeadersFor = (deliveryId: string) => Promise<Readonly<Record<string, string>> | string>;
 
 /** The callbacks of every protocol. */
 export async function openOutboxPart(service: Service): Promise<OutboxPart> {

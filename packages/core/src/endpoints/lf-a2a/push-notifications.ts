@@ -104,7 +104,7 @@ export class PushNotifications {
         name,
         url: addressOf(url),
         version,
-        secrets: secrets === undefined ? null : vault.seal(JSON.stringify(secrets), name),
+        secrets: secrets === undefined ? null : await vault.seal(JSON.stringify(secrets), name),
         createdAt: clock.now().getTime(),
         position: from === 'start' ? '' : now.lastEvent,
         isOver: from === 'now' && isTerminal(now.task.status.state),
@@ -123,20 +123,22 @@ export class PushNotifications {
   }
 
   async list(key: RequestKey): Promise<TaskPushNotificationConfig[]> {
-    return (await this.#options.store.pushConfigs.list(key)).map((row) => this.#shown(row));
+    return Promise.all((await this.#options.store.pushConfigs.list(key)).map((row) => this.#shown(row)));
   }
 
   remove(key: RequestKey, configId: string): Promise<boolean> {
     return this.#options.store.pushConfigs.remove(key, configId);
   }
 
-  /** The headers of a delivery; null when its config is gone, none for deliveries of other senders. */
-  async headersFor(deliveryId: string): Promise<Readonly<Record<string, string>> | null> {
+  /** The headers of a delivery, or the reason why it is not sent. None for deliveries of other senders. */
+  async headersFor(deliveryId: string): Promise<Readonly<Record<string, string>> | string> {
     const [, name] = /^push-([0-9a-f]{32})-/.exec(deliveryId) ?? [];
     if (name === undefined) return {};
     const row = await this.#options.store.pushConfigs.named(name);
-    const secrets = row && this.#secretsOf(row);
-    if (row === undefined || secrets === undefined) return null;
+    if (row === undefined) return 'its push notification config was deleted';
+    const secrets = await this.#secretsOf(row);
+    if (secrets === undefined)
+      return 'the token of its push notification config cannot be decrypted; create the config again';
     const { token, authentication } = secrets;
     const { scheme, credentials = '' } = authentication ?? {};
     return {
@@ -148,9 +150,9 @@ export class PushNotifications {
   }
 
   /** Credentials are only for the receiver: they are never shown again. */
-  #shown(row: PushConfigRow): TaskPushNotificationConfig {
+  async #shown(row: PushConfigRow): Promise<TaskPushNotificationConfig> {
     const { requestId: taskId, configId: id, url } = row;
-    const { token, authentication } = this.#secretsOf(row) ?? {};
+    const { token, authentication } = (await this.#secretsOf(row)) ?? {};
     return {
       taskId,
       id,
@@ -161,9 +163,9 @@ export class PushNotifications {
   }
 
   /** `undefined` when they cannot be opened. */
-  #secretsOf({ secrets, name }: PushConfigRow): Secrets | undefined {
+  async #secretsOf({ secrets, name }: PushConfigRow): Promise<Secrets | undefined> {
     if (secrets === null) return {};
-    const text = this.#options.vault.unseal(secrets, name);
+    const text = await this.#options.vault.unseal(secrets, name);
     return text === undefined ? undefined : (JSON.parse(text) as Secrets);
   }
 
