@@ -73,6 +73,19 @@ test('a reader is given frames as their node records them, without a beat', asyn
   expect(texts(await second)).toEqual(['frame 1']);
 });
 
+test('a word costs one read', async () => {
+  const one = setUp();
+  const source = one.followed.follow(KEY);
+  for (let sequence = -1; sequence < 10; sequence += 1) {
+    const reading = source.after(sequence);
+    await soon();
+    one.record();
+    expect(await reading).toHaveLength(1);
+  }
+  // One more found nothing, before the reader knew of the other node.
+  expect(one.reads).toBe(12);
+});
+
 test('without words it is given them with the next beat', async () => {
   const { followed, record } = setUp({ hasWords: false });
   const reading = followed.follow(KEY).after(-1);

@@ -126,6 +126,7 @@ interface FollowedAnswerOptions {
 /** One reader of an answer of another node. */
 class FollowedAnswer implements FrameSource {
   readonly #options: FollowedAnswerOptions;
+  #hasRead = false;
   #isOver = false;
 
   constructor(options: FollowedAnswerOptions) {
@@ -135,10 +136,12 @@ class FollowedAnswer implements FrameSource {
   async after(sequence: number): Promise<readonly FrameRow[]> {
     const { key, signal, pages } = this.#options;
     for (;;) {
+      // The answer may be complete, so it is read at once; after that only when there is more.
+      if (this.#hasRead) await this.ready(sequence);
+      this.#hasRead = true;
       const isOver = this.#isOver;
       const rows = await pages.read(key, { after: sequence, signal });
       if (rows.length > 0 || isOver || signal?.aborted === true) return rows;
-      await this.ready(sequence);
     }
   }
 

@@ -48,7 +48,7 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
     calls.serve(AUTH, async (params) => this.#keepAuth(params as unknown as GivenAuth));
     calls.serve(AUTH_OF, async (request) => {
       const waiting = runs.authHere(Number(request));
-      return waiting === undefined ? null : { ...this.#sealed(waiting.key, waiting.auth) };
+      return waiting === undefined ? null : { ...(await this.#sealed(waiting.key, waiting.auth)) };
     });
     const logged = (error: unknown) => options.log.warn({ error: String(error) }, 'requests of other nodes wait');
     words.hear('run', () => void this.#takeHandedOver().catch(logged));
@@ -96,26 +96,26 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
   }
 
   async giveAuth(node: number, { owner, requestId }: RequestKey, auth: E2AAuth): Promise<void> {
-    await this.#options.cluster.calls.ask(node, AUTH, { ...this.#sealed({ owner, requestId }, auth) });
+    await this.#options.cluster.calls.ask(node, AUTH, { ...(await this.#sealed({ owner, requestId }, auth)) });
   }
 
   /** Asks for what is not recorded of a request that has waited at another node, before it is answered here. */
   async fetchAuth(node: number, { row, held }: Claimed<RequestRow>): Promise<void> {
     if (recordedEnvelope(row.envelope).auth === null) return;
     const given = await this.#options.cluster.calls.ask(node, AUTH_OF, held.id);
-    if (isObject(given ?? null)) this.#keepAuth(given as unknown as GivenAuth);
+    if (isObject(given ?? null)) await this.#keepAuth(given as unknown as GivenAuth);
   }
 
-  #sealed({ owner, requestId }: RequestKey, auth: E2AAuth): GivenAuth {
-    const sealed = this.#options.vault.seal(JSON.stringify(auth), requestName({ owner, requestId }));
+  async #sealed({ owner, requestId }: RequestKey, auth: E2AAuth): Promise<GivenAuth> {
+    const sealed = await this.#options.vault.seal(JSON.stringify(auth), requestName({ owner, requestId }));
     return { owner, requestId, sealed };
   }
 
   /** It is gone soon, in case the request is not recorded. */
-  #keepAuth({ sealed, ...key }: GivenAuth): boolean {
+  async #keepAuth({ sealed, ...key }: GivenAuth): Promise<boolean> {
     const { vault, clock } = this.#options;
     const name = requestName(key);
-    const text = vault.unseal(sealed, name);
+    const text = await vault.unseal(sealed, name);
     if (text === undefined) return false;
     this.#auth.set(name, JSON.parse(text) as E2AAuth);
     clock.after(AUTH_KEPT_MS, () => this.#auth.delete(name));

@@ -393,6 +393,16 @@ export const STEPS: readonly string[] = [
   // The version of the tables that a node must know, and the version that each node knows.
   'ALTER TABLE schema_version ADD COLUMN least_steps integer NOT NULL DEFAULT 1',
   'ALTER TABLE nodes ADD COLUMN steps integer NOT NULL DEFAULT 0',
+  // What the last transaction of a connection reported, and whether none may follow it.
+  'ALTER TABLE lanes ADD COLUMN reported bigint[], ADD COLUMN is_closed boolean NOT NULL DEFAULT false',
+  // PostgreSQL can be built without it; its own method takes most of the time in which it writes frames.
+  `
+  DO $$ BEGIN
+    IF (SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression') THEN
+      ALTER TABLE frames ALTER COLUMN "text" SET COMPRESSION lz4;
+    END IF;
+  END $$
+  `,
 ].map((step) => step.replaceAll(/(\w+) text\b/g, '$1 text COLLATE "C"'));
 
 /** How many of the steps a node must know to work with the tables as they are now: those with fewer are refused. */
