@@ -2,7 +2,7 @@ import type { Failure, GivenAnswer, Json, QuestionAnswer } from '@dragoman/proto
 import type { Principal } from '../call/principal.ts';
 import type { Answerer, OpenQuestion, OpenQuestions } from '../questions/open-questions.ts';
 import type { QuestionsElsewhere } from '../questions/questions-elsewhere.ts';
-import { failureOf, Refused } from '../refusals/refused.ts';
+import { failureOf, Refused, refuse } from '../refusals/refused.ts';
 import type { ClusterStore } from '../store/cluster.ts';
 import type { RequestKey } from '../store/store.ts';
 import type { Cluster } from './cluster.ts';
@@ -36,11 +36,14 @@ export class RemoteQuestions implements QuestionsElsewhere {
     { principal, channel, isToolCall = false }: Answerer,
   ): Promise<QuestionAnswer | undefined> {
     const call: AnswerCall = { question, given, by: principal.id, channel, isToolCall };
-    for (const answer of await this.#ask(ANSWER, call as unknown as Json)) {
+    const answers = await this.#askAll(ANSWER, call as unknown as Json);
+    for (const answer of heard(answers)) {
       const { taken, refused } = answer as unknown as Taken;
       if (refused !== undefined) throw new Refused(refused);
       if (taken !== undefined) return taken;
     }
+    // A node that is late may have the question, and may still take the answer.
+    if (answers.includes(undefined)) refuse('busy', { retry_after: 1 }, 'A node did not answer in time. Try again.');
     return undefined;
   }
 
@@ -54,9 +57,13 @@ export class RemoteQuestions implements QuestionsElsewhere {
 
   /** The answers of the other nodes that have one. */
   async #ask(method: string, params: Json): Promise<Json[]> {
+    return heard(await this.#askAll(method, params));
+  }
+
+  /** Of every other node; `undefined` for one that did not answer in time. */
+  async #askAll(method: string, params: Json): Promise<(Json | undefined)[]> {
     const { store, cluster } = this.#options;
-    const answers = await Promise.all((await store.others()).map((node) => cluster.calls.ask(node, method, params)));
-    return answers.flatMap((answer) => (answer === undefined || answer === null ? [] : [answer]));
+    return Promise.all((await store.others()).map((node) => cluster.calls.ask(node, method, params)));
   }
 
   /** Null when the question is not open here. */
@@ -72,6 +79,10 @@ export class RemoteQuestions implements QuestionsElsewhere {
       return { refused };
     }
   }
+}
+
+function heard(answers: readonly (Json | undefined)[]): Json[] {
+  return answers.flatMap((answer) => (answer === undefined || answer === null ? [] : [answer]));
 }
 
 interface AnswerCall {
