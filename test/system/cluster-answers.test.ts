@@ -339,6 +339,26 @@ describe('a node that is killed', () => {
   });
 });
 
+describe('a node that stands still', () => {
+  test('may still take the answer to a question, so the answer has to be sent again', async () => {
+    const asking = { request_id: 'late', method: 'chat.send', agent_ref: { id: 'asker' }, params: { content: {} } };
+    const frames = (await cluster.stream(one, asking)).frames();
+    await frames.next();
+    const { body } = JSON.parse((await frames.next()).value ?? '{}');
+    const path = `/e2a/requests/late/questions/${body.id}`;
+    const answer = async () => (await cluster.post(two, path, { option_id: 'allow' })).status;
+    one.signal('SIGSTOP');
+    try {
+      expect(await answer()).toBe(503);
+      // By now its request has ended.
+      await expect.poll(answer).toBe(409);
+    } finally {
+      one.signal('SIGCONT');
+    }
+    await expect.poll(async () => (await call(one.url, { path: '/ready' })).status).toBe(200);
+  });
+});
+
 describe('a node that is stopped', () => {
   test('leaves, and another continues at once what it could not finish', async () => {
     const ready = await call(one.url, { path: '/ready' });

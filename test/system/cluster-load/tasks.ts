@@ -30,14 +30,20 @@ export function tasks(load: LoadContext): LoadClient {
         const answer = await (last === '' ? send(node, messageId, words.join(' ')) : follow(node, taskId, last));
         if (answer.status >= 500) return undefined;
         expect(answer.status, `${messageId} ${answer.status === 200 ? '' : await answer.text()}`).toBe(200);
-        for await (const { id, data } of answer.events()) {
-          const event = JSON.parse(data);
-          taskId ||= event.task?.id;
-          last = id;
-          events.push(event);
-          if (isEnd(event)) return true;
+        try {
+          for await (const { id, data } of answer.events()) {
+            const event = JSON.parse(data);
+            taskId ||= event.task?.id;
+            last = id;
+            events.push(event);
+            if (isEnd(event)) return true;
+            // Now and then the client loses its connection, and not because of a kill.
+            if (load.below(10) === 0) return undefined;
+          }
+          return undefined;
+        } finally {
+          answer.destroy();
         }
-        return undefined;
       });
       const { states, text, ...folded } = foldOf(events);
       const isComplete = states.at(-1) === 'TASK_STATE_COMPLETED';

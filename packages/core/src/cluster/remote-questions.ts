@@ -3,7 +3,7 @@ import type { Principal } from '../call/principal.ts';
 import type { ClientCalls } from '../questions/client-calls.ts';
 import type { Answerer, EndedQuestion, OpenQuestion, OpenQuestions } from '../questions/open-questions.ts';
 import type { QuestionsElsewhere } from '../questions/questions-elsewhere.ts';
-import { failureOf, Refused } from '../refusals/refused.ts';
+import { failureOf, Refused, refuse } from '../refusals/refused.ts';
 import type { Cluster } from './cluster.ts';
 
 export interface RemoteQuestionsOptions {
@@ -43,11 +43,14 @@ export class RemoteQuestions implements QuestionsElsewhere {
     { principal, channel, isToolCall = false }: Answerer,
   ): Promise<QuestionAnswer | undefined> {
     const call: AnswerCall = { question, given, by: principal.id, channel, isToolCall };
-    for (const answer of await this.#ask(ANSWER, call as unknown as Json)) {
+    const answers = await this.#options.cluster.calls.askOthers(ANSWER, call as unknown as Json);
+    for (const answer of heard(answers)) {
       const { taken, refused } = answer as unknown as Taken;
       if (refused !== undefined) throw new Refused(refused);
       if (taken !== undefined) return taken;
     }
+    // A node that is late may have the question, and may still take the answer.
+    if (answers.includes(undefined)) refuse('busy', { retry_after: 1 }, 'A node did not answer in time. Try again.');
     return undefined;
   }
 
@@ -69,8 +72,7 @@ export class RemoteQuestions implements QuestionsElsewhere {
 
   /** The answers of the other nodes that have one. */
   async #ask(method: string, params: Json): Promise<Json[]> {
-    const answers = await this.#options.cluster.calls.askOthers(method, params);
-    return answers.flatMap((answer) => (answer === undefined || answer === null ? [] : [answer]));
+    return heard(await this.#options.cluster.calls.askOthers(method, params));
   }
 
   /** Null when the question is not open here. */
@@ -86,6 +88,10 @@ export class RemoteQuestions implements QuestionsElsewhere {
       return { refused };
     }
   }
+}
+
+function heard(answers: readonly (Json | undefined)[]): Json[] {
+  return answers.flatMap((answer) => (answer === undefined || answer === null ? [] : [answer]));
 }
 
 interface AnswerCall {
