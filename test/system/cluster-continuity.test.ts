@@ -134,7 +134,7 @@ test('a secret, a stored workflow and a permission that change at one node count
   const changed = { agent_id: 'worker', permissions: { ...permissions, workflows: [] } };
   const path = '/admin/v1/agents';
   expect((await call(one.url, { method: 'POST', path, key: one.adminKey, json: changed })).status).toBe(200);
-  await expect.poll(async () => (await run())[0]).toBe('failed');
+  await expect.poll(async () => (await run())[0]).toBe(403);
 });
 
 describe('the card of an agent', () => {
