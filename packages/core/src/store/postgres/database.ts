@@ -133,7 +133,12 @@ export class PostgresDatabase implements SetWriter {
         run: async (text, ...values) => (await connection.query(text, values)).rowCount ?? 0,
         writeSet: async (text, ...values) => reportedIn(await connection.query(text, [lane.id, lane.last, ...values])),
       });
-      await Promise.all(began);
+      const [, numbered] = await Promise.all(began);
+      if (numbered?.rowCount === 0) {
+        // Its node was forgotten meanwhile. The outcome of a commit could not be known.
+        await connection.close();
+        throw new StoreError('store_unavailable', 'The row of a connection is gone.');
+      }
     } catch (error) {
       if (!connection.isLost) await connection.script('ROLLBACK').catch(() => connection.close());
       throw error;

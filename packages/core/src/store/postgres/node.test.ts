@@ -92,6 +92,18 @@ test('what a node that is alive holds is not claimed by another', async () => {
   await nodes.one.requests.append(held, [frame(0)]);
 });
 
+test('a connection whose row is gone is replaced before it commits', async () => {
+  await using nodes = await twoNodes();
+  await open(nodes.one, 'first');
+  await administer('DELETE FROM lanes');
+  const held = await open(nodes.one, 'second');
+  await nodes.one.requests.append(held, [frame(0)]);
+  const connection = await dial(readPostgresUrl(server.url(`nodes_${schemas}`)), () => {});
+  const { rows } = await connection.query('SELECT last FROM lanes WHERE last > 0');
+  await connection.close();
+  expect(rows).not.toEqual([]);
+});
+
 test('what a node leaves is claimed by one of the others, once', async () => {
   await using nodes = await twoNodes();
   await using three = await nodes.open('three');
