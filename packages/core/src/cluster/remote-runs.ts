@@ -180,7 +180,7 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
 
   async #takeHandedOver(): Promise<void> {
     const { store, runs } = this.#options;
-    for (const claimed of await store.takeHandedOver()) await runs.adopt(claimed);
+    for (const claimed of await store.takeHandedOver()) await runs.takeHandedOver(claimed);
   }
 
   lost(): void {

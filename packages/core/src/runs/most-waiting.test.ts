@@ -8,6 +8,7 @@ import { answering } from '../agents/answering.ts';
 import { moduleAgent } from '../agents/module-agent.ts';
 import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
 import { failureOf } from '../refusals/refused.ts';
+import { requestRow } from '../store/requests.contract.ts';
 import { envelopeRecord } from './envelope-record.ts';
 import { RunTable } from './run-table.ts';
 import { Runs } from './runs.ts';
@@ -123,4 +124,21 @@ test('requests accepted before a restart wait, in any number', async () => {
   letGo();
   const answers = await Promise.all(keys.map((key) => all(runs.read(key, -1))));
   for (const frames of answers) expect(frames.at(-1)).toMatchObject(DONE);
+});
+
+test('a request that another node hands over ends as busy when too many wait here, and else is answered', async () => {
+  const { runs, store, recover, answers, letGo } = await crowded();
+  await recover();
+  const handOver = async (requestId: string, owner: Principal) => {
+    const envelope = envelopeRecord(ask(requestId));
+    const row = requestRow({ owner: owner.id, requestId, agentId: 'agent', envelope });
+    const accepted = await store.requests.accept(row);
+    if (!('held' in accepted) || accepted.held === null) throw new Error('it was there before');
+    await runs.takeHandedOver({ row, held: accepted.held });
+    return all(runs.read(row, -1));
+  };
+  expect((await handOver('one-too-many', ada)).at(-1)).toMatchObject({ is_final: true, body: { code: 'E2A.BUSY' } });
+  letGo();
+  await Promise.all(answers);
+  expect((await handOver('later', ada)).at(-1)).toMatchObject(DONE);
 });

@@ -68,6 +68,13 @@ export class RunTable {
     return new RunPlace(slot, announced, () => this.#leave(kind));
   }
 
+  /** Whether one more run of a principal may wait in a lane. */
+  mayWait(lane: string, principal: SlotRequest['principal']): boolean {
+    const announced = this.#slots.tryWait(lane, principal);
+    announced?.release();
+    return announced !== undefined;
+  }
+
   /** Works on a run until that is over. The work must not reject. */
   start(run: ActiveRun, work: () => Promise<void>, { name, place }: StartOptions): Promise<void> {
     run.slot = place?.takeSlot();

@@ -59,7 +59,7 @@ export class Runs {
   /** By the number of the request. */
   readonly #byNumber = new Map<number, LiveRequest>();
   #elsewhere: Elsewhere | undefined;
-  #resume: ((claimed: Claimed<RequestRow>) => Promise<unknown>) | undefined;
+  #resume: ((claimed: Claimed<RequestRow>, options?: ResumeOptions) => Promise<unknown>) | undefined;
   #findElsewhere: FindRequest = async () => undefined;
 
   constructor({
@@ -399,9 +399,18 @@ export class Runs {
     return [...this.#byNumber].filter(([, { isWaiting }]) => isWaiting).map(([request]) => request);
   }
 
-  /** Answers a request that another node has recorded for this one. */
-  async adopt(claimed: Claimed<RequestRow>): Promise<void> {
-    await this.#resume?.(claimed);
+  /** Answers a request that has waited on another node. */
+  adopt(claimed: Claimed<RequestRow>): Promise<void> {
+    return this.#adopt(claimed);
+  }
+
+  /** Answers a request that another node has recorded for this one. Where too many wait, it ends as `busy`: only this node can count them. */
+  takeHandedOver(claimed: Claimed<RequestRow>): Promise<void> {
+    return this.#adopt(claimed, { mayRefuse: true });
+  }
+
+  async #adopt(claimed: Claimed<RequestRow>, options?: ResumeOptions): Promise<void> {
+    await this.#resume?.(claimed, options);
     const live = this.#find(claimed.row);
     // The node that recorded it ends it when nobody reads it.
     if (live !== undefined) live.readers ??= new Readers(() => {});
@@ -455,7 +464,7 @@ export class Runs {
    * the crash.
    */
   recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<Claimed<RequestRow>> {
-    const resume: Recoverable<Claimed<RequestRow>>['resume'] = async (claimed) => {
+    const resume = async (claimed: Claimed<RequestRow>, { mayRefuse = false }: ResumeOptions = {}) => {
       const { row } = claimed;
       // It was claimed from this process too, which may not know it yet.
       const lost = this.#find(row);
@@ -464,7 +473,10 @@ export class Runs {
       const call = callFor(row);
       const frameKey = this.#frameKeyOf(row.agentId);
       if (call === undefined || (row.state !== 'accepted' && frameKey === undefined)) {
-        return { ended: this.#endInterrupted(claimed, envelope, await this.#recordedFrames(row)) };
+        return { ended: this.#endAtOnce(claimed, envelope, await this.#recordedFrames(row), failure('interrupted')) };
+      }
+      if (mayRefuse && !this.table.mayWait(row.agentId, call.principal)) {
+        return { ended: this.#endAtOnce(claimed, envelope, new RecordedFrames(() => ''), tooMany(row.agentId)) };
       }
       const recorded = row.state === 'accepted' ? undefined : await this.#recordedFrames(row, frameKey);
       this.#begin({ ...claimed, recorded }, envelope, call, answer);
@@ -479,12 +491,17 @@ export class Runs {
     return auth === undefined ? recorded : { ...recorded, auth };
   }
 
-  #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, recorded: RecordedFrames): Promise<void> {
+  #endAtOnce(
+    { row, held }: Claimed<RequestRow>,
+    envelope: E2AEnvelope,
+    recorded: RecordedFrames,
+    reason: Failure,
+  ): Promise<void> {
     const live = this.#live({ row, held, recorded });
     const { run } = live;
     const end = async () => {
       try {
-        await run.give(this.#runner.maker(envelope, recorded.count).error(failure('interrupted')));
+        await run.give(this.#runner.maker(envelope, recorded.count).error(reason));
       } catch (error) {
         this.#log.warn({ request_id: row.requestId, error: String(error) }, 'a request has no end yet');
       }
@@ -554,6 +571,11 @@ const UNREAD_PAUSE_MS = 1000;
 
 function tooMany(agentId: string): Failure {
   return failure('busy', { retry_after: 1 }, `Too many requests wait for the agent ${agentId}.`);
+}
+
+interface ResumeOptions {
+  /** Whether it is refused when too many wait. */
+  readonly mayRefuse?: boolean;
 }
 
 interface RequestToBegin {
