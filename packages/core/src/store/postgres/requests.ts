@@ -36,10 +36,12 @@ import { openLetter } from './threads.ts';
 
 export function requestStore(database: PostgresDatabase): RequestStore {
   const accepting = new Group<NewRequest, number | null>({
+    patienceMs: database.patienceMs,
     keyOf: ({ row }) => `${row.owner}\n${row.requestId}`,
     write: (items) => insertRequests(database, database.node, items),
   });
   const starting = new Group<Held, boolean>({
+    patienceMs: database.patienceMs,
     keyOf: ({ id }) => String(id),
     write: async (items) => {
       const started = new Set(
@@ -54,6 +56,7 @@ export function requestStore(database: PostgresDatabase): RequestStore {
     },
   });
   const appending = new Group<Appended, void>({
+    patienceMs: database.patienceMs,
     keyOf: ({ held }) => String(held.id),
     write: (items) => appendFrames(database, items),
   });
@@ -243,10 +246,7 @@ async function isReused(queries: Queries, nonce: NonceRow): Promise<boolean> {
   return (await useNonce(queries, nonce)) === 'reused';
 }
 
-async function appendFrames(
-  database: PostgresDatabase,
-  items: readonly Appended[],
-): Promise<(Error | undefined)[]> {
+async function appendFrames(database: PostgresDatabase, items: readonly Appended[]): Promise<(Error | undefined)[]> {
   const { node } = database;
   const of = <Value>(value: (first: FramesValues, last: FramesValues, held: Held) => Value) =>
     items.map(({ held, rows }) => value(rows[0] as FramesValues, rows.at(-1) as FramesValues, held));
