@@ -51,7 +51,7 @@ export interface DatabaseOptions {
  */
 export class PostgresDatabase implements SetWriter {
   readonly #options: DatabaseOptions;
-  readonly #patienceMs: number;
+  readonly patienceMs: number;
   readonly #most: number;
   readonly #lanes = new WeakMap<PostgresConnection, Lane>();
   #idle: PostgresConnection[] = [];
@@ -69,7 +69,7 @@ export class PostgresDatabase implements SetWriter {
   constructor(options: DatabaseOptions) {
     this.#options = options;
     this.#most = options.connections ?? 8;
-    this.#patienceMs = options.patienceMs ?? 30_000;
+    this.patienceMs = options.patienceMs ?? 30_000;
   }
 
   /** Statements one by one, each on any connection: for reads. */
@@ -147,7 +147,7 @@ export class PostgresDatabase implements SetWriter {
       await connection.script('COMMIT');
     } catch (error) {
       // Checked even when PostgreSQL reported an error: one reported during its shutdown does not show the outcome.
-      await connection.close();
+      await this.#giveUp(connection);
       if ((await this.#outcomeOf(lane)) === undefined) throw error;
     }
     this.#countCommit(startedAt);
@@ -165,7 +165,7 @@ export class PostgresDatabase implements SetWriter {
     try {
       reported = reportedIn(await connection.query(text, [lane.id, lane.last, ...values]));
     } catch (error) {
-      await connection.close();
+      await this.#giveUp(connection);
       const outcome = await this.#outcomeOf(lane);
       if (outcome === undefined) throw error;
       reported = outcome.reported;
@@ -217,7 +217,7 @@ export class PostgresDatabase implements SetWriter {
 
   /** Tries again after a temporary failure. */
   async #patiently<Result>(work: () => Promise<Result>): Promise<Result> {
-    const deadline = performance.now() + this.#patienceMs;
+    const deadline = performance.now() + this.patienceMs;
     for (let delay = FIRST_MS, conflicts = 0; ; ) {
       try {
         const result = await work();
@@ -282,9 +282,16 @@ export class PostgresDatabase implements SetWriter {
     }
   }
 
+  /** Others can open one in its place while its last outcome is looked for. */
+  async #giveUp(connection: PostgresConnection): Promise<void> {
+    await connection.close();
+    this.#giveBack(connection);
+  }
+
   #giveBack(connection: PostgresConnection): void {
     if (connection.isLost) {
-      this.#inUse.delete(connection);
+      // It may have been given up.
+      if (!this.#inUse.delete(connection)) return;
       this.#count -= 1;
       this.#waiting.shift()?.(undefined);
       return;

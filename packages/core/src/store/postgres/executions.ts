@@ -38,10 +38,12 @@ import { deleteExecutions } from './removals.ts';
 export function executionStore(database: PostgresDatabase, log?: Log): ExecutionStore {
   const { read } = database;
   const accepting = new Group<ExecutionRow, number | null>({
+    patienceMs: database.patienceMs,
     keyOf: ({ owner, executionId }) => `${owner}\n${executionId}`,
     write: (items) => insertExecutions(database, items),
   });
   const recording = new Group<Recorded, void>({
+    patienceMs: database.patienceMs,
     keyOf: ({ held }) => String(held.id),
     write: (items) => recordEffects(database, database.node, items),
   });

@@ -75,6 +75,32 @@ describe('when PostgreSQL is killed and started again', () => {
   });
 });
 
+test('writes whose outcome is unknown while PostgreSQL is away do not delay the refusal of others', async () => {
+  await using store = await open({ patienceMs: 500 });
+  const row = (requestId: string) => requestRow({ requestId, state: 'started' });
+  await using node = await dialled();
+  // Both groups at once of each kind wait for their lanes when PostgreSQL is killed.
+  const held = await Promise.all(
+    ['a', 'b', 'c', 'd'].map(async (id) => (await store.requests.accept(row(id))) as { held: Held }),
+  );
+  await node.script('BEGIN; LOCK TABLE lanes IN ACCESS EXCLUSIVE MODE');
+  const unknown: Promise<unknown>[] = [];
+  for (const [index, one] of held.entries()) {
+    unknown.push(store.requests.append(one.held, [frame(0)]), store.requests.accept(row(`unknown-${index}`)));
+    await expect.poll(async () => (await node.script(WAITING)).rows.length).toBe(Math.min(2 * (index + 1), 4));
+  }
+  await server.kill();
+  try {
+    await expect(store.requests.accept(row('later'))).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(store.requests.find(row('a'))).rejects.toMatchObject({ code: 'store_unavailable' });
+  } finally {
+    await server.start();
+  }
+  await Promise.allSettled(unknown);
+  expect(await store.requests.find(row('later'))).toBeUndefined();
+  expect(await store.requests.accept(row('later'))).toMatchObject({ repeat: false });
+});
+
 test('what waits on connections that the network has dropped silently is done on others', async () => {
   schemas += 1;
   using network = await startDroppingNetwork(join(server.folder, '.s.PGSQL.5432'));

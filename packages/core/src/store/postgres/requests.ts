@@ -38,10 +38,12 @@ import { openLetter } from './threads.ts';
 
 export function requestStore(database: PostgresDatabase, log?: Log): RequestStore {
   const accepting = new Group<NewRequest, number | null>({
+    patienceMs: database.patienceMs,
     keyOf: ({ row }) => `${row.owner}\n${row.requestId}`,
     write: (items) => insertRequests(database, database.node, items),
   });
   const starting = new Group<Held, boolean>({
+    patienceMs: database.patienceMs,
     keyOf: ({ id }) => String(id),
     write: async (items) => {
       const started = new Set(
@@ -56,6 +58,7 @@ export function requestStore(database: PostgresDatabase, log?: Log): RequestStor
     },
   });
   const appending = new Group<Appended, void>({
+    patienceMs: database.patienceMs,
     keyOf: ({ held }) => String(held.id),
     write: (items) => appendFrames(database, items),
   });
