@@ -27,6 +27,7 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
       const { after, waits, ...key } = params as unknown as ExecutionKey & EventsCall;
       return ((await executions.eventsHere(key, after, { waits })) ?? null) as unknown as Json;
     });
+    cluster.calls.serve(PARKED, (key) => executions.isParkedHere(key as unknown as ExecutionKey));
     cluster.calls.serve(SO_FAR, async (key) => (await executions.soFarHere(key as unknown as ExecutionKey)) ?? null);
     executions.join(this);
     cluster.listen(this);
@@ -60,9 +61,19 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
   ): Promise<readonly ExecutionEventRecord[]> {
     const events = await this.#askRunner(key, EVENTS, { after, waits });
     if (Array.isArray(events)) return events as unknown as ExecutionEventRecord[];
-    // It ended just now, or its node is gone and another takes it over.
-    if (waits) await this.#options.clock.wait(PAUSE_MS);
+    if (waits) await this.#pause();
     return [];
+  }
+
+  async isParked(key: ExecutionKey): Promise<boolean> {
+    const isParked = await this.#askRunner(key, PARKED);
+    if (typeof isParked !== 'boolean') await this.#pause();
+    return isParked === true;
+  }
+
+  /** It ended just now, or its node is gone and another takes it over. */
+  #pause(): Promise<void> {
+    return this.#options.clock.wait(PAUSE_MS);
   }
 
   async soFar(key: ExecutionKey): Promise<string | undefined> {
@@ -101,6 +112,7 @@ interface EventsCall {
 
 const CANCEL = 'executions.cancel';
 const EVENTS = 'executions.events';
+const PARKED = 'executions.parked';
 const SO_FAR = 'executions.soFar';
 const MOST_TRIES = 100;
 const PAUSE_MS = 200;

@@ -7,6 +7,7 @@ import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
 import { Limiter } from '../limits/limiter.ts';
 import { OpenQuestions } from '../questions/open-questions.ts';
 import { RunTable } from '../runs/run-table.ts';
+import type { ExecutionsElsewhere } from './elsewhere.ts';
 import { openWorkflows } from './workflows.ts';
 
 // After the death of a node, one node may take over a request, and another the execution that answers it.
@@ -19,21 +20,28 @@ const eventOf = (sequence: number) => ({
   data: `{"sequence":${sequence}}`,
 });
 
+const ROW = { ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null };
+const RUNNING: ExecutionsElsewhere = {
+  cancel: async () => false,
+  isRunning: async () => true,
+  isParked: () => new Promise(() => {}),
+  eventsAfter: () => new Promise(() => {}),
+  soFar: async () => undefined,
+};
+
 test('a request is joined to an execution that another node has taken over, before that ends', async () => {
   const store = memoryStore();
-  const row = { ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null };
-  const accepted = await store.executions.accept(row);
+  const accepted = await store.executions.accept(ROW);
   const { executions } = workflows(store);
   const recorded = [0, 1].map(eventOf);
   let isTaken = false;
   executions.join({
-    cancel: async () => false,
+    ...RUNNING,
     isRunning: async () => isTaken,
     eventsAfter: async (_, after) => {
       await clock.wait(5);
       return recorded.slice(after + 1);
     },
-    soFar: async () => undefined,
   });
   const joining = executions.continued(key, new AbortController().signal);
   isTaken = true;
@@ -54,16 +62,38 @@ test('a request is joined to an execution that another node has taken over, befo
   expect((await events?.next())?.done).toBe(true);
 });
 
+test('the reader of an execution that waits for a person on another node learns it', async () => {
+  const store = memoryStore();
+  await store.executions.accept(ROW);
+  const { executions } = workflows(store);
+  let looks = 0;
+  const isParked = async () => {
+    looks += 1;
+    return looks === 3;
+  };
+  executions.join({ ...RUNNING, isParked });
+  const execution = await executions.follow(key);
+  expect(await execution?.resultUnlessParked(new AbortController())).toBeUndefined();
+  expect(looks).toBe(3);
+});
+
+test('nothing looks for the result of an execution on another node when its reader has left', async () => {
+  const store = memoryStore();
+  await store.executions.accept(ROW);
+  const { executions } = workflows(store);
+  executions.join(RUNNING);
+  const execution = await executions.follow(key);
+  const left = new AbortController();
+  const result = execution?.resultUnlessParked(left);
+  left.abort();
+  await expect(result).rejects.toMatchObject({ failure: { code: 'cancelled' } });
+});
+
 test('a reader that leaves is not waited for', async () => {
   const store = memoryStore();
-  await store.executions.accept({ ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null });
+  await store.executions.accept(ROW);
   const { executions } = workflows(store);
-  executions.join({
-    cancel: async () => false,
-    isRunning: async () => true,
-    eventsAfter: () => new Promise(() => {}),
-    soFar: async () => undefined,
-  });
+  executions.join(RUNNING);
   const leaving = new AbortController();
   const events = (await executions.follow(key))?.events(-1, leaving.signal)[Symbol.asyncIterator]();
   const next = events?.next();

@@ -14,6 +14,8 @@ export interface ExecutionsElsewhere {
   isRunning(key: ExecutionKey): Promise<boolean>;
   /** Its events after a number, without the final one: none where there are none for some seconds, or by now. Never rejects. */
   eventsAfter(key: ExecutionKey, after: number, options?: WaitOptions): Promise<readonly ExecutionEventRecord[]>;
+  /** Whether it waits for a person. Where it does not, the answer takes some seconds. Never rejects. */
+  isParked(key: ExecutionKey): Promise<boolean>;
   /** Its state as JSON text; `undefined` when no other node runs it. Never rejects. */
   soFar(key: ExecutionKey): Promise<string | undefined>;
 }

@@ -1,5 +1,5 @@
 import { failure } from '@dragoman/protocols';
-import type { StopSignal } from '../ending/ending.ts';
+import { Ending, type StopSignal } from '../ending/ending.ts';
 import type { Clock } from '../ports/ports.ts';
 import { Refused, refuse } from '../refusals/refused.ts';
 import type { RunTable } from '../runs/run-table.ts';
@@ -8,6 +8,7 @@ import type { ExecutionsElsewhere, WaitOptions } from './elsewhere.ts';
 import { type ExecutionEventRecord, type LiveExecution, pastEvents } from './live-execution.ts';
 import {
   type EndedExecution,
+  type ExecutionReader,
   finishedExecution,
   remoteExecution,
   runningExecution,
@@ -52,7 +53,7 @@ export class ExecutionReaders {
     if (now?.end === null && elsewhere !== undefined) {
       return remoteExecution(now, {
         endOf: () => this.#endOf(now),
-        parked: () => this.#remotelyParked(now, elsewhere),
+        resultUnlessParked: (reader) => this.#remoteResult(now, elsewhere, reader),
         events: (after, signal) => this.#remoteEvents(now, elsewhere, after, signal),
         eventsSoFar: (after) => remoteEventsSoFar(now, elsewhere, after),
       });
@@ -103,6 +104,16 @@ export class ExecutionReaders {
     return events;
   }
 
+  /** For another node: whether it waits for a person, or begins to within some seconds. */
+  async isParkedHere(key: ExecutionKey): Promise<boolean> {
+    const { clock, live: find } = this.#options;
+    const live = find(key);
+    const until = clock.elapsed() + EVENTS_WITHIN_MS;
+    while (live !== undefined && !live.isParked && find(key) === live && clock.elapsed() < until)
+      await clock.wait(EVENTS_PAUSE_MS);
+    return live?.isParked === true;
+  }
+
   /** Its record, when another process has ended it. */
   async #endOf(key: ExecutionKey, signal?: StopSignal): Promise<EndedExecution> {
     const { store, clock, runs } = this.#options;
@@ -117,10 +128,32 @@ export class ExecutionReaders {
     }
   }
 
-  /** Resolves when it has asked a person, as its events show. */
-  async #remotelyParked(row: ExecutionRow, elsewhere: ExecutionsElsewhere): Promise<void> {
-    for await (const { event } of this.#remoteEvents(row, elsewhere, -1)) if (event === 'question-asked') return;
-    await new Promise(() => {});
+  /** Of an execution on another node; `undefined` when it waits for a person there. */
+  async #remoteResult(row: ExecutionRow, elsewhere: ExecutionsElsewhere, { signal }: ExecutionReader) {
+    const over = Ending.of(signal);
+    const result = this.#endOf(row, over).then(({ end }) => end.result);
+    const parked = this.#remoteParked(row, elsewhere, over).then(() => undefined);
+    try {
+      return await Promise.race([result, parked]);
+    } catch (error) {
+      if (signal.aborted) refuse('cancelled', {}, 'The reader has left.');
+      throw error;
+    } finally {
+      over.end(OVER);
+    }
+  }
+
+  /** Resolves when it waits for a person on another node; never when it ends first. */
+  async #remoteParked(row: ExecutionRow, elsewhere: ExecutionsElsewhere, over: StopSignal): Promise<void> {
+    const { store, runs } = this.#options;
+    while (!over.aborted && !runs.stopped.aborted) {
+      const live = this.#options.live(row);
+      // This node has taken it over in the meantime.
+      if (live !== undefined) return live.whenParked();
+      if (await elsewhere.isParked(row)) return;
+      if ((await store.find(row))?.end !== null) break;
+    }
+    return new Promise(() => {});
   }
 
   /** The events of an execution that another node runs, from that node; the rest from its record. */
@@ -174,4 +207,5 @@ const EVENTS_PAUSE_MS = 50;
 const MOST_EVENTS = 500;
 /** The polling interval for the end of an execution on another node. */
 const LOOK_MS = 200;
+const OVER = new Error('the result is known');
 const CANNOT_CONTINUE = 'The execution cannot continue at the moment.';

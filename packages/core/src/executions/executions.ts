@@ -230,6 +230,11 @@ export class Executions {
     return this.#readers.eventsHere(key, after, options);
   }
 
+  /** For another node: whether it waits for a person here, or begins to within some seconds. */
+  isParkedHere(key: ExecutionKey): Promise<boolean> {
+    return this.#readers.isParkedHere(key);
+  }
+
   /** For another node: its state as JSON text. `undefined`: it does not run here. */
   async soFarHere(key: ExecutionKey): Promise<string | undefined> {
     return this.#live(key)?.soFar();

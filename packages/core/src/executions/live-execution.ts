@@ -75,7 +75,11 @@ export class LiveExecution extends ActiveRun {
 
   /** Resolves when it waits for a person. */
   whenParked(): Promise<void> {
-    return this.#question !== undefined ? Promise.resolve() : new Promise((resolve) => this.#onParked.push(resolve));
+    return this.isParked ? Promise.resolve() : new Promise((resolve) => this.#onParked.push(resolve));
+  }
+
+  get isParked(): boolean {
+    return this.#question !== undefined;
   }
 
   /** Waits for the answer to this question; `undefined` when the wait is over. */

@@ -3,6 +3,12 @@ import type { ExecutionEnd, ExecutionRow } from '../store/executions.ts';
 import type { LongText } from '../text/long-text.ts';
 import { type ExecutionEventRecord, type LiveExecution, pastEvents } from './live-execution.ts';
 
+/** Who waits for an execution. */
+export interface ExecutionReader {
+  /** Aborts when it leaves. Read only where it is needed: reading it may create it. */
+  readonly signal: AbortSignal;
+}
+
 /** An execution that was started: its result and its events. */
 export interface StartedExecution {
   readonly row: ExecutionRow;
@@ -10,8 +16,8 @@ export interface StartedExecution {
   replayedFrom(): number | undefined;
   /** Its result as JSON text, as soon as that is recorded. */
   result(): Promise<string | LongText>;
-  /** Resolves when it waits for the answer of a person. */
-  parked(): Promise<void>;
+  /** The same, or `undefined` when it waits for the answer of a person. */
+  resultUnlessParked(reader: ExecutionReader): Promise<string | LongText | undefined>;
   /** The events after a number, to the final one. The signal tells when the reader leaves. */
   events(after: number, signal?: StopSignal): AsyncIterable<ExecutionEventRecord>;
   /** The events after a number that have occurred by now. */
@@ -23,7 +29,7 @@ export function runningExecution(live: LiveExecution): StartedExecution {
   return {
     row: live.row,
     result: () => live.ended,
-    parked: () => live.whenParked(),
+    resultUnlessParked: () => Promise.race([live.ended, live.whenParked().then(() => undefined)]),
     events: (after) => live.read(after),
     eventsSoFar: (after) => live.readSoFar(after),
     replayedFrom: () => live.replayedFrom,
@@ -33,13 +39,12 @@ export function runningExecution(live: LiveExecution): StartedExecution {
 /** An execution that has ended. */
 export type EndedExecution = ExecutionRow & { readonly end: ExecutionEnd };
 
-type RemoteReading = Pick<StartedExecution, 'parked' | 'events' | 'eventsSoFar'>;
+interface RemoteReading extends Pick<StartedExecution, 'resultUnlessParked' | 'events' | 'eventsSoFar'> {
+  readonly endOf: () => Promise<EndedExecution>;
+}
 
 /** An execution that another node runs. */
-export function remoteExecution(
-  row: ExecutionRow,
-  { endOf, ...reading }: { readonly endOf: () => Promise<EndedExecution> } & RemoteReading,
-): StartedExecution {
+export function remoteExecution(row: ExecutionRow, { endOf, ...reading }: RemoteReading): StartedExecution {
   return {
     row,
     replayedFrom: () => undefined,
@@ -54,7 +59,7 @@ export function finishedExecution(row: ExecutionRow, result: string | LongText):
     row,
     replayedFrom: () => undefined,
     result: async () => result,
-    parked: () => new Promise(() => {}),
+    resultUnlessParked: async () => result,
     events: (after) => pastEvents(row, after),
     eventsSoFar: (after) => pastEvents(row, after),
   };

@@ -44,7 +44,7 @@ class Executions {
       replayedFrom: () => undefined,
       async *eventsSoFar() {},
       result: async () => JSON.stringify(answer),
-      parked: () => new Promise(() => {}),
+      resultUnlessParked: async () => undefined,
       async *events() {
         yield* events;
         yield {

@@ -108,7 +108,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
     const answer = sseAnswer(eventRecords(started.events(-1, request.signal)), { clock });
     return { ...answer, headers: { ...answer.headers, ...location } };
   }
-  const result = await Promise.race([started.result(), started.parked()]);
+  const result = await started.resultUnlessParked(request);
   // It waits for a person, perhaps for days.
   if (result === undefined) {
     const running = await workflows.executions.find(started.row);
