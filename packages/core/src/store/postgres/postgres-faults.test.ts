@@ -86,7 +86,8 @@ test('writes whose outcome is unknown while PostgreSQL is away do not delay the 
   await node.script('BEGIN; LOCK TABLE open_requests IN ACCESS EXCLUSIVE MODE');
   const unknown: Promise<unknown>[] = [];
   for (const [index, one] of held.entries()) {
-    unknown.push(store.requests.append(one.held, [frame(0)]), store.requests.accept(row(`unknown-${index}`)));
+    const writes = [store.requests.append(one.held, [frame(0)]), store.requests.accept(row(`unknown-${index}`))];
+    unknown.push(Promise.allSettled(writes));
     await expect.poll(async () => (await node.script(WAITING)).rows.length).toBe(Math.min(2 * (index + 1), 4));
   }
   await server.kill();
@@ -96,7 +97,7 @@ test('writes whose outcome is unknown while PostgreSQL is away do not delay the 
   } finally {
     await server.start();
   }
-  await Promise.allSettled(unknown);
+  await Promise.all(unknown);
   expect(await store.requests.find(row('later'))).toBeUndefined();
   expect(await store.requests.accept(row('later'))).toMatchObject({ repeat: false });
 });
