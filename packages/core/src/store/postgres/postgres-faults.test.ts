@@ -79,14 +79,15 @@ test('writes whose outcome is unknown while PostgreSQL is away do not delay the 
   await using store = await open({ patienceMs: 500 });
   const row = (requestId: string) => requestRow({ requestId, state: 'started' });
   await using node = await dialled();
-  // Both groups at once of each kind wait for their lanes when PostgreSQL is killed.
+  // Both groups of each kind wait for a table when PostgreSQL is killed.
   const held = await Promise.all(
     ['a', 'b', 'c', 'd'].map(async (id) => (await store.requests.accept(row(id))) as { held: Held }),
   );
-  await node.script('BEGIN; LOCK TABLE lanes IN ACCESS EXCLUSIVE MODE');
+  await node.script('BEGIN; LOCK TABLE open_requests IN ACCESS EXCLUSIVE MODE');
   const unknown: Promise<unknown>[] = [];
   for (const [index, one] of held.entries()) {
-    unknown.push(store.requests.append(one.held, [frame(0)]), store.requests.accept(row(`unknown-${index}`)));
+    const writes = [store.requests.append(one.held, [frame(0)]), store.requests.accept(row(`unknown-${index}`))];
+    unknown.push(Promise.allSettled(writes));
     await expect.poll(async () => (await node.script(WAITING)).rows.length).toBe(Math.min(2 * (index + 1), 4));
   }
   await server.kill();
@@ -96,7 +97,7 @@ test('writes whose outcome is unknown while PostgreSQL is away do not delay the 
   } finally {
     await server.start();
   }
-  await Promise.allSettled(unknown);
+  await Promise.all(unknown);
   expect(await store.requests.find(row('later'))).toBeUndefined();
   expect(await store.requests.accept(row('later'))).toMatchObject({ repeat: false });
 });
@@ -191,7 +192,10 @@ describe('what stands in the way is named', () => {
   });
 });
 
-const WAITING = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%WITH lane%'";
+/** A transaction sees the activity as it was at its first look. */
+const WAITING = `
+  SELECT pg_stat_clear_snapshot();
+  SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%WITH lane%'`;
 const DELIVERY = {
   requestId: 'r',
   messageId: 'm',
