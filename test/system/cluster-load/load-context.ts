@@ -116,7 +116,7 @@ export class LoadContext {
   }
 }
 
-/** A node that was killed, does not listen yet, or does not reach the database. */
+/** A node that was killed, does not listen yet, does not reach the database, or was declared dead. */
 function isBroken(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, message, data } = error as NodeJS.ErrnoException & { readonly data?: unknown };
@@ -124,4 +124,4 @@ function isBroken(error: unknown): boolean {
 }
 
 const BROKEN =
-  /ECONN|EPIPE|socket hang up|aborted|Invalid URL|premature|closed|terminated|503: |response: 503|ended before|E2A\.UNAVAILABLE|E2A\.BUSY/i;
+  /ECONN|EPIPE|socket hang up|aborted|Invalid URL|premature|closed|terminated|503: |response: 503|ended before|E2A\.(?:UNAVAILABLE|BUSY|INTERRUPTED)/i;
