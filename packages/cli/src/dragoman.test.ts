@@ -69,6 +69,23 @@ describe('serve', () => {
     expect(stderr).toContain('\n  → check it without starting a server: npx dragoman doctor\n');
   });
 
+  test('dev reads its configuration and the modules of agents again at SIGHUP, and keeps its demo', async () => {
+    const folder = temporaryFolder();
+    const say = (text: string) =>
+      writeFileSync(join(folder, 'say.mjs'), `export default async function* () { yield '${text}'; }\n`);
+    say('one');
+    writeFileSync(join(folder, 'dragoman.yaml'), 'agents:\n  say: { driver: module, module: ./say.mjs }\n');
+    await using server = new DragomanProcess(['dev', '--port', '0', '--no-look'], { folder });
+    await server.until(/Ctrl-C/);
+    const send = async (agent: string) => (await dragoman(['send', '--agent', agent, 'hi'], { folder })).stdout;
+    expect(await send('say')).toBe('one\n');
+    say('two');
+    server.signal('SIGHUP');
+    await server.until(/Read dragoman.yaml again: /);
+    expect(await send('say')).toBe('two\n');
+    expect(await send('echo')).toContain('hi');
+  });
+
   test('a second signal ends it at once', async () => {
     const folder = temporaryFolder();
     addPatientAgent(folder);
