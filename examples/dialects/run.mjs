@@ -136,7 +136,7 @@ const twice = parseJson('{"amount":1,"amount":2}');
 show('JSON', twice.issues[0].message);
 assert.equal(twice.issues[0].code, 'duplicate_key');
 
-console.log(`\nAll ${step} steps hold.`);
+console.log(`\nAll ${step} checks passed.`);
 
 function frame(sequence, given) {
   return newResponse({

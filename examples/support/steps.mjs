@@ -7,5 +7,5 @@ export function step(what) {
 }
 
 export function allHold() {
-  console.log(`All ${steps} steps hold.`);
+  console.log(`All ${steps} checks passed.`);
 }

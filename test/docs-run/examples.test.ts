@@ -12,7 +12,7 @@ describe.concurrent('an example', { timeout: 120_000 }, () => {
     expect(existsSync(file), `${file} is there`).toBe(true);
     const { code, stdout, stderr } = await run(file);
     expect(stderr).toBe('');
-    expect(stdout).toMatch(/^All \d+ steps hold\.$/m);
+    expect(stdout).toMatch(/^All \d+ checks passed\.$/m);
     expect(code).toBe(0);
   });
 });
