@@ -32,7 +32,10 @@ export function replacementLines(before: AgentDefinition, after: AgentDefinition
 /** A warning, with the options that keep them, where a replacement has removed permissions. */
 export function lostPermissions(before: AgentDefinition | undefined, after: AgentDefinition): string[] {
   const options = Object.entries(PERMISSION_OPTIONS).flatMap(([name, option]) => {
-    const [was = [], is = []] = [before?.permissions[name as PermissionName], after.permissions[name as PermissionName]];
+    const [was = [], is = []] = [
+      before?.permissions[name as PermissionName],
+      after.permissions[name as PermissionName],
+    ];
     return is.length > 0 ? [] : was.map((one) => `${option} ${asWord(one)}`);
   });
   return options.length === 0 ? [] : [`  warning: it lost permissions; to keep them, repeat ${options.join(' ')}`];

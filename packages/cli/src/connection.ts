@@ -120,7 +120,11 @@ async function ensureServer(url: string, flag?: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof DragomanError)) throw error;
     if (error.code === 'unreachable') fail(unreachableServer(error, url, flag));
-    fail({ code: error.code, message: error.message, fixes: [`check ${flag ?? '--url'}`, ...connectionFixes(error, url)] });
+    fail({
+      code: error.code,
+      message: error.message,
+      fixes: [`check ${flag ?? '--url'}`, ...connectionFixes(error, url)],
+    });
   }
 }
 

@@ -122,7 +122,7 @@ test('settings of another form are left alone', async () => {
     writeFileSync(file, text);
     expect(await run('zed', '--write')).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/yourself[^]*agents add zed --may-call '\*'/),
+      stderr: expect.stringMatching(/yourself[\s\S]*agents add zed --may-call '\*'/),
     });
     expect(readFileSync(file, 'utf8')).toBe(text);
   }

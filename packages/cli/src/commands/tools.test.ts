@@ -102,7 +102,7 @@ test('a key that may use no tool gets an empty table and a note', async () => {
   const listed = await run('list', '--key', api_key);
   expect(listed).toMatchObject({ code: 0, stderr: expect.stringContaining('permissions.tools of its agent') });
   expect((await run('list', '--key', api_key, '--json')).stderr).toBe('');
-  expect((await run('list', '--query', 'nothing like it')).stderr).toBe('');
+  expect((await run('list', '--query', 'nothing like it')).stderr).toBe('none: no tool matches\n');
 });
 
 test('a tool that takes too long is reported with the option that raises the limit', async () => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { newCommand, PROGRAM, runs } from '../command.ts';
+import { newCommand, nonEmptyName, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
 import { DEFAULT_DEV_DATA } from '../dev-keys.ts';
 import type { TourOptions } from '../tour/tour.ts';
@@ -14,7 +14,7 @@ export function tourCommand(context: Context): Command {
       '--url <url>',
       `a running \`${PROGRAM} dev\` (default: the one whose keys are in the data folder, or a temporary one)`,
     )
-    .option('--data <folder>', `where to read the demo keys (default: ${DEFAULT_DEV_DATA})`);
+    .option('--data <folder>', `where to read the demo keys (default: ${DEFAULT_DEV_DATA})`, nonEmptyName);
   return runs<TourOptions>(command, context, async (options) => {
     const { tour } = await import('../tour/tour.ts');
     return tour(options, context);

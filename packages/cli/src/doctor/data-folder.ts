@@ -74,10 +74,7 @@ async function examineStore(
     ? 'the database'
     : `open requests and executions, keys, agents and APIs (not the rest of ${Math.round(integrity.bytes / 1_048_576)} MiB)`;
   const unchecked = files.withoutChecksum === 0 ? '' : ` (${files.withoutChecksum} without a checksum)`;
-  return sound(
-    check,
-    `${folder}: checked ${read} and ${names.length} stored files${unchecked}: no damage; not in use`,
-  );
+  return sound(check, `${folder}: checked ${read} and ${names.length} stored files${unchecked}: no damage; not in use`);
 }
 
 function checkPlaceFor(folder: string): DoctorFinding {

@@ -350,7 +350,10 @@ test('--probe asks each agent a real question, and reports what a crashed one wr
   const folder = temporaryFolder();
   const echo = `export default async function* ({ params }) { yield 'received ' + params.content; }`;
   writeFileSync(join(folder, 'echo.mjs'), echo);
-  writeFileSync(join(folder, 'asks.mjs'), `export default async function* (_, call) { await call.ask({ kind: 'permission', title: 'Go on?' }); }`);
+  writeFileSync(
+    join(folder, 'asks.mjs'),
+    `export default async function* (_, call) { await call.ask({ kind: 'permission', title: 'Go on?' }); }`,
+  );
   writeFileSync(join(folder, 'broken.mjs'), `console.error('Error: no model is loaded'); process.exit(4);`);
   const agents = {
     echo: { driver: 'module', module: './echo.mjs' },
@@ -364,7 +367,10 @@ test('--probe asks each agent a real question, and reports what a crashed one wr
   const { code, find } = await examine([...args, '--probe'], { folder });
   expect(code).toBe(1);
   expect(find('probe echo')).toMatchObject({ ok: true, message: expect.stringMatching(/^answered in \d+ ms$/) });
-  expect(find('probe asks')).toMatchObject({ ok: true, message: expect.stringMatching(/^asked a question after \d+ ms$/) });
+  expect(find('probe asks')).toMatchObject({
+    ok: true,
+    message: expect.stringMatching(/^asked a question after \d+ ms$/),
+  });
   expect(find('probe broken')).toMatchObject({ ok: false });
   expect(find('probe broken').message).toContain('ended with exit code 4 (it wrote: Error: no model is loaded)');
 });

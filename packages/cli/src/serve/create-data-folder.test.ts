@@ -18,7 +18,7 @@ test.each([
   [['dev', '--data', '/proc/nope/deep'], 'the data folder /proc/nope/deep cannot be created'],
   [['wire', '--data', '/proc/1/nope'], 'the data folder /proc/1/nope cannot be created'],
   [['serve', '--data', 'file'], '/file is a file'],
-  [['serve', '--data', 'file/data'], '/file is a file'],
+  [['serve', '--data', 'file/data'], 'file/data is a file'],
 ])('%j is refused with the reason and the option to change', async (args, message) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'file'), '');
@@ -28,9 +28,12 @@ test.each([
   expect(surroundings.notes).toContain('--data FOLDER');
 });
 
-test.each(['serve', 'dev', 'doctor', 'send'])('%s refuses an empty --data, as from a variable that is not set', async (name) => {
-  const surroundings = new FakeSurroundings();
-  const text = name === 'send' ? ['hello'] : [];
-  expect(await main([name, ...text, '--data', ''], surroundings)).toBe(2);
-  expect(surroundings.notes).toContain('It must not be empty');
-});
+test.each(['serve', 'dev', 'wire', 'doctor', 'send'])(
+  '%s refuses an empty --data, as from a variable that is not set',
+  async (name) => {
+    const surroundings = new FakeSurroundings();
+    const text = name === 'send' ? ['hello'] : [];
+    expect(await main([name, ...text, '--data', ''], surroundings)).toBe(2);
+    expect(surroundings.notes).toContain('It must not be empty');
+  },
+);

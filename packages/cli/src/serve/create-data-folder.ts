@@ -28,6 +28,7 @@ function create(folder: string): void {
 
 const REASONS: Readonly<Record<string, (path: string) => string>> = {
   EEXIST: (path) => `${path} is a file`,
+  ENOTDIR: (path) => `a part of ${path} is a file`,
   EACCES: (path) => `this user may not create ${path}`,
   EPERM: (path) => `this user may not create ${path}`,
   EROFS: (path) => `${path} would be on a read-only disk`,

@@ -160,7 +160,12 @@ test('a node on the data folder of a live one is warned, but not one on a folder
   const url = server.url(`nodes_${schemas}`);
   const warnings: string[] = [];
   const silent = () => {};
-  const log = { debug: silent, info: silent, warn: (_: object, text: string) => void warnings.push(text), error: silent };
+  const log = {
+    debug: silent,
+    info: silent,
+    warn: (_: object, text: string) => void warnings.push(text),
+    error: silent,
+  };
   const first = await nodes.open('three', 'here');
   const second = await connectPostgresStore({ url, name: 'four', place: 'here', log });
   expect(warnings).toContainEqual(`node ${first.cluster.node} runs with the same data folder: give each node its own`);

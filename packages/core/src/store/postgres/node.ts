@@ -305,7 +305,8 @@ const isFree = (id: string, lock: string, schema: string) =>
 const BURY_EARLIER = `
   UPDATE nodes SET state = 'dead'
   WHERE place = $1 AND place <> '' AND id <> $2 AND CASE WHEN state IN ('live', 'leaving') THEN ${isFree('id', '$3', '$4::text')} END`;
-const SAME_PLACE = "SELECT id FROM nodes WHERE place = $1 AND place <> '' AND id <> $2 AND state IN ('live', 'leaving')";
+const SAME_PLACE =
+  "SELECT id FROM nodes WHERE place = $1 AND place <> '' AND id <> $2 AND state IN ('live', 'leaving')";
 const beforeShortest =
   "clock_timestamp() - LEAST($2::double precision, $3::double precision) * interval '1 millisecond'";
 /** Only the clock of the database decides. Not when this node has been silent as well: then the database or all nodes stood still. */
