@@ -19,7 +19,11 @@ export function mcpCommand(context: Context): Command {
       '--config <file>',
       'run the agents, tools and workflows of this configuration in this process, without a server',
     )
-    .option('--data <folder>', 'with --config: the data folder (default: a temporary store, deleted on exit)', nonEmptyName)
+    .option(
+      '--data <folder>',
+      'with --config: the data folder (default: a temporary store, deleted on exit)',
+      nonEmptyName,
+    )
     .option('--agent <id>', 'offer only this agent');
   return runs<McpFlags>(command, context, async (options) => {
     const { runMcp } = await import('../mcp/run-mcp.ts');
