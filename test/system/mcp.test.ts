@@ -12,7 +12,7 @@ const EVERYTHING = fileURLToPath(
 const system = await System.start({
   config: {
     agents: {
-      worker: { ...moduleAgent('worker'), description: 'Works for you.', skills: ['work'] },
+      worker: { ...moduleAgent('worker'), description: 'Works for you', skills: ['work'] },
       hidden: moduleAgent('echo'),
     },
     tools: [agentModule('work-tool')],

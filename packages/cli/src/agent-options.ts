@@ -66,7 +66,7 @@ export function withAgentOptions(command: Command): Command {
       'the timeout of one answer: seconds, or a time such as 500ms or 5m',
       duration({ fromMs: 1, toMs: A_YEAR * 1000 }),
     )
-    .option('--idempotent', 'the same request may reach it twice, for example after a crash; answers are faster')
+    .option('--idempotent', 'the agent accepts repeated requests (after a crash); makes answers faster')
     .option('--erc8004 <id>', 'its ERC-8004 agentId in the mailbox, such as eip155:chain:registry:token')
     .option('--public-key <file>', 'a PEM file with its public key for signatures (default: keep the current key)')
     .option('--no-public-key', 'remove its public key')

@@ -1,4 +1,5 @@
 import type { AgentDefinition } from '@dragoman/client';
+import { asWord } from './as-word.ts';
 
 /**
  * What `agents add` puts in the place of an agent: all that was given and, unless it was given too, the public key of
@@ -13,18 +14,31 @@ export function replacing(
   return { ...given, public_key: before.public_key };
 }
 
-/** The kept and changed members of a replacement, one per line. */
+/** The kept and changed members of a replacement, one per line; none if it changed nothing. */
 export function replacementLines(before: AgentDefinition, after: AgentDefinition): string[] {
   const [old, now] = [membersOf(before), membersOf(after)];
-  const lines = [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
+  const changes = [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
     const [was, is] = [old.get(name), now.get(name)];
-    if (name === 'public_key' && was !== undefined && was === is) return ['kept     public_key'];
     if (was === is) return [];
     if (was === undefined) return [`added    ${name}: ${is}`];
     if (is === undefined) return [`removed  ${name}, which was ${was}`];
     return [`changed  ${name}: ${is}, was ${was}`];
   });
-  return lines.length === 0 ? ['nothing changed'] : lines;
+  const key = old.get('public_key');
+  const isKept = changes.length > 0 && key !== undefined && key === now.get('public_key');
+  return isKept ? ['kept     public_key', ...changes] : changes;
+}
+
+/** A warning, with the options that keep them, where a replacement has removed permissions. */
+export function lostPermissions(before: AgentDefinition | undefined, after: AgentDefinition): string[] {
+  const options = Object.entries(PERMISSION_OPTIONS).flatMap(([name, option]) => {
+    const [was = [], is = []] = [
+      before?.permissions[name as PermissionName],
+      after.permissions[name as PermissionName],
+    ];
+    return is.length > 0 ? [] : was.map((one) => `${option} ${asWord(one)}`);
+  });
+  return options.length === 0 ? [] : [`  warning: it lost permissions; to keep them, repeat ${options.join(' ')}`];
 }
 
 /** Every member by its place, as text: `permissions.agents` → `echo, clock`. */
@@ -41,3 +55,14 @@ function placesIn(name: string, value: unknown): (readonly [place: string, text:
   if (typeof value !== 'object' || value === null) return [[name, String(value)]];
   return Object.entries(value).flatMap(([inner, each]) => placesIn(`${name}.${inner}`, each));
 }
+
+type PermissionName = keyof AgentDefinition['permissions'];
+
+const PERMISSION_OPTIONS: Readonly<Record<PermissionName, string>> = {
+  agents: '--may-call',
+  operations: '--may-run',
+  apis: '--may-use-api',
+  credentials: '--may-use-credential',
+  tools: '--may-use-tool',
+  workflows: '--may-run-workflow',
+};

@@ -25,7 +25,7 @@ export function callHints({ code, details, requestId }: DragomanError, { as, age
     const keyOf = details['sender_id'];
     if (typeof keyOf === 'string') return [`call as ${keyOf}: --as ${keyOf}`, `or give the key of ${as}: --key KEY`];
     return [
-      `an administrator can grant it; list every agent it may call: ${PROGRAM} agents add ${as} --may-call ${agentId} --may-call …`,
+      `grant it with ${PROGRAM} agents add ${as} --may-call ${agentId} --may-call …; this replaces the list, so name every agent`,
     ];
   }
   const isOurs = Object.values(FAILURES).some(({ a2a, fault }) => a2a === code && fault === 'sender');

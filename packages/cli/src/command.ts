@@ -68,7 +68,7 @@ export function integer({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; 
     if (value >= from && value <= to) return value;
     throw new InvalidArgumentError(
       to === Number.MAX_SAFE_INTEGER
-        ? `Give a whole number from ${from}.`
+        ? `Give ${from} or a larger whole number.`
         : `Give a whole number from ${from} to ${to}.`,
     );
   };

@@ -47,11 +47,18 @@ describe('the key', () => {
     return findKey({ options, context: surroundings, role: 'agent', dev });
   };
 
+  test('of an administrator names the option that it was read with', () => {
+    const context = { environment: {}, folder: devFolder() };
+    const sourceOf = (options: object) => findKey({ options, context, role: 'admin', dev: undefined })?.source;
+    expect(sourceOf({ adminKey: 'dgm_a' })).toBe('--admin-key');
+    expect(sourceOf({ adminKey: 'dgm_a', adminKeyFile: 'admin.key' })).toBe('--admin-key-file');
+  });
+
   test('is the option, else the environment variable, else the key of dragoman dev', () => {
     const environment = { DRAGOMAN_KEY: 'dgm_env' };
     expect(keyFor(undefined, devFolder(), environment, { key: 'dgm_flag' })).toMatchObject({ key: 'dgm_flag' });
     expect(keyFor(undefined, devFolder(), environment)).toEqual({ key: 'dgm_env', source: 'DRAGOMAN_KEY' });
-    expect(keyFor(undefined)).toEqual({ key: 'dgm_agent', source: '.dragoman/dev/dev-keys.json (mode 600)' });
+    expect(keyFor(undefined)).toEqual({ key: 'dgm_agent', source: '.dragoman/dev/dev-keys.json' });
   });
 
   test('of dragoman dev goes to its own server only, by whatever name of this machine', () => {
@@ -99,6 +106,7 @@ describe('errors', () => {
     const { code, notes } = await run('send', '--url', url, 'hello');
     expect(code).toBe(1);
     expect(notes).toContain(`no key for the server at ${url}`);
+    expect(notes).toContain('in another folder: --data FOLDER/.dragoman/dev');
     expect(notes).toContain('export DRAGOMAN_KEY=KEY');
     expect((await run('keys', 'list', '--url', url)).notes).toContain('export DRAGOMAN_ADMIN_KEY=KEY');
   });

@@ -1,7 +1,7 @@
 import { type Client, createClient, DragomanError } from '@dragoman/client';
 import { valueAt } from '@dragoman/protocols';
 import type { Command } from 'commander';
-import { PROGRAM } from './command.ts';
+import { nonEmptyName, PROGRAM } from './command.ts';
 import type { Context } from './context.ts';
 import { areDevKeysPrivate, DEFAULT_DEV_DATA, type DevKeys, devDataIn, devKeysPath, readDevKeys } from './dev-keys.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, given, portIn } from './environment.ts';
@@ -18,6 +18,8 @@ export interface ConnectionOptions {
   readonly adminKey?: string;
   readonly adminKeyFile?: string;
   readonly json?: boolean;
+  /** The option that names the server, for messages. Default: --url. */
+  readonly serverFlag?: '--server';
 }
 
 export function withConnectionOptions(
@@ -25,7 +27,7 @@ export function withConnectionOptions(
   role: KeyRole,
   {
     url = `the URL of the server (default: DRAGOMAN_URL, else http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
-    data = `the data folder of \`${PROGRAM} dev\`, with its keys (default: ${DEFAULT_DEV_DATA})`,
+    data = `where to read the demo keys (default: ${DEFAULT_DEV_DATA})`,
   } = {},
 ): Command {
   const { flag, variable } = ROLES[role];
@@ -33,7 +35,7 @@ export function withConnectionOptions(
   const source = `(default: ${variable}, else the key of a running \`${PROGRAM} dev\`)`;
   if (role === 'agent') command.option(`${flag} <key>`, `the API key ${source}`);
   else withAdminKeyOptions(command, source);
-  return command.option('--data <folder>', data);
+  return command.option('--data <folder>', data, nonEmptyName);
 }
 
 /** On a command line, other users of the machine can see a key. */
@@ -84,7 +86,7 @@ export async function connect(given: ConnectionOptions, context: Context, role: 
   const found = findKey({ options, context, role, dev });
   const client = clientFor({ url, ...(found !== undefined && { key: found.key }) });
   // Checked first, so that the CLI does not prompt for a key while the server is not running.
-  await ensureServer(url);
+  await ensureServer(url, options.serverFlag);
   if (found === undefined) fail(missingKey(role, url));
   return { client, url, key: found.key, keySource: found.source };
 }
@@ -112,13 +114,17 @@ function clientFor(options: { url: string; key?: string }): Client {
 }
 
 /** Without the key: a wrong one would be refused here already, and less clearly. */
-async function ensureServer(url: string): Promise<void> {
+async function ensureServer(url: string, flag?: string): Promise<void> {
   try {
     await createClient({ url }).health();
   } catch (error) {
     if (!(error instanceof DragomanError)) throw error;
-    if (error.code === 'unreachable') fail(unreachableServer(error, url));
-    fail({ code: error.code, message: error.message, fixes: ['check --url', ...connectionFixes(error, url)] });
+    if (error.code === 'unreachable') fail(unreachableServer(error, url, flag));
+    fail({
+      code: error.code,
+      message: error.message,
+      fixes: [`check ${flag ?? '--url'}`, ...connectionFixes(error, url)],
+    });
   }
 }
 
@@ -172,7 +178,8 @@ export function findKey({
 }): { readonly key: string; readonly source: string } | undefined {
   const { flag, variable, option, devKey } = ROLES[role];
   const chosen = options[option];
-  if (chosen !== undefined) return { key: chosen, source: flag };
+  const file = role === 'admin' ? options.adminKeyFile : undefined;
+  if (chosen !== undefined) return { key: chosen, source: file === undefined ? flag : `${flag}-file` };
   const set = given(environment, variable);
   if (set !== undefined) return { key: set, source: variable };
   return dev === undefined ? undefined : { key: dev[devKey], source: dev.source };
@@ -180,7 +187,7 @@ export function findKey({
 
 function sourceOf(devData: string, folder: string): string {
   const path = shortPath(folder, devKeysPath(devData));
-  return areDevKeysPrivate(devData) ? `${path} (mode 600)` : `${path} (others can read it; chmod 600 fixes that)`;
+  return areDevKeysPrivate(devData) ? path : `${path} (others can read it; chmod 600 fixes that)`;
 }
 
 /** Does something with a server; errors are reported with their fix. */
@@ -227,23 +234,23 @@ function connectionFixes({ code }: DragomanError, url: string): string[] {
   return code === 'unexpected_answer' ? [`check what is listening there: ${PROGRAM} doctor --url ${url}`] : [];
 }
 
-export function nothingAnswers(url: string): Trouble {
+export function nothingAnswers(url: string, flag = '--url'): Trouble {
   return {
     code: 'unreachable',
     message: `cannot connect to ${url}`,
     fixes: [
       `start it with: ${PROGRAM} serve`,
       `or try the demo: ${PROGRAM} dev`,
-      'or specify another server with --url',
+      `or specify another server with ${flag}`,
     ],
   };
 }
 
 /** The connection error of the system, and its fix. */
-function unreachableServer(error: DragomanError, url: string): Trouble {
+function unreachableServer(error: DragomanError, url: string, flag?: string): Trouble {
   const { code, message } = innermost(error);
   if (error.cause === undefined) return { code: 'unreachable', message: error.message, fixes: error.suggestions };
-  if (code === 'ECONNREFUSED') return nothingAnswers(url);
+  if (code === 'ECONNREFUSED') return nothingAnswers(url, flag);
   const [, why = message, fix = 'check the url and the network between here and the server'] =
     FAULTS.find(([pattern]) => pattern.test(`${code} ${message}`)) ?? [];
   const shown = code === '' || why.includes(code) ? why : `${why} (${code})`;
@@ -288,10 +295,13 @@ const FAULTS: readonly (readonly [pattern: RegExp, why: string | undefined, fix:
 
 function missingKey(role: KeyRole, url: string): Trouble {
   const { flag, variable, remedies } = ROLES[role];
+  const ofDev = isLoopbackUrl(url)
+    ? [`or, for a server of \`${PROGRAM} dev\` in another folder: --data FOLDER/${DEFAULT_DEV_DATA}`]
+    : [];
   return {
     code: 'missing_key',
     message: `no key for the server at ${url}`,
-    fixes: [`give one with ${flag} KEY, or: export ${variable}=KEY`, ...remedies],
+    fixes: [`give one with ${flag} KEY, or: export ${variable}=KEY`, ...ofDev, ...remedies],
   };
 }
 

@@ -69,6 +69,23 @@ describe('serve', () => {
     expect(stderr).toContain('\n  → check it without starting a server: npx dragoman doctor\n');
   });
 
+  test('dev reads its configuration and the modules of agents again at SIGHUP, and keeps its demo', async () => {
+    const folder = temporaryFolder();
+    const say = (text: string) =>
+      writeFileSync(join(folder, 'say.mjs'), `export default async function* () { yield '${text}'; }\n`);
+    say('one');
+    writeFileSync(join(folder, 'dragoman.yaml'), 'agents:\n  say: { driver: module, module: ./say.mjs }\n');
+    await using server = new DragomanProcess(['dev', '--port', '0', '--no-look'], { folder });
+    await server.until(/Ctrl-C/);
+    const send = async (agent: string) => (await dragoman(['send', '--agent', agent, 'hi'], { folder })).stdout;
+    expect(await send('say')).toBe('one\n');
+    say('two');
+    server.signal('SIGHUP');
+    await server.until(/Read dragoman.yaml again: /);
+    expect(await send('say')).toBe('two\n');
+    expect(await send('echo')).toContain('hi');
+  });
+
   test('a second signal ends it at once', async () => {
     const folder = temporaryFolder();
     addPatientAgent(folder);
@@ -174,7 +191,7 @@ describe('with dragoman dev running', () => {
   test('send streams the answer, and prints the request id beside it', async () => {
     const { code, stdout, stderr } = await dragoman(['send', 'one', 'two  three'], { folder });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'one two  three\n' });
-    expect(stderr).toMatch(/^request \S+, key from \.dragoman\/dev\/dev-keys\.json \(mode 600\)\n$/);
+    expect(stderr).toMatch(/^request \S+, key from \.dragoman\/dev\/dev-keys\.json\n$/);
   });
 
   test('send reads from stdin, and with --json prints each frame as a line', async () => {
@@ -284,10 +301,10 @@ describe('with dragoman dev running', () => {
     const doctor = await run('doctor');
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(
-      /^not {2}agent away +cannot connect to http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
+      /^fail agent away +cannot connect to http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
     );
     expect(doctor.stdout).toMatch(
-      /^not {2}agent added +cannot connect to .*\n +→ start it, or add it again: npx dragoman agents add added$/m,
+      /^fail agent added +cannot connect to .*\n +→ start it, or add it again: npx dragoman agents add added$/m,
     );
     await run('agents', 'remove', 'added');
   });
@@ -314,9 +331,9 @@ describe('with dragoman dev running', () => {
   test('doctor finds it healthy, its keys good, and a wrong key bad', async () => {
     const { stdout } = await run('doctor');
     expect(stdout).toContain('healthy');
-    expect([...stdout.matchAll(/^not {2}(.*?) {2}/gm)].map(([, check]) => check)).toEqual(['agent away']);
+    expect([...stdout.matchAll(/^fail (.*?) {2}/gm)].map(([, check]) => check)).toEqual(['agent away']);
     const wrong = await run('doctor', '--url', keys().url, '--key', 'dgm_wrong');
-    expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^not {2}key .*unknown or revoked/m) });
+    expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^fail key .*unknown or revoked/m) });
   });
 
   test('its port is not taken a second time: the error names the holder and the fix', async () => {

@@ -85,7 +85,7 @@ test('every numeric option reports the expected range for an invalid value', asy
       for (const text of ['abc', '1.5']) {
         const surroundings = new FakeSurroundings();
         expect(await main([...command.split(' '), option, text], surroundings), `${command} ${option}`).toBe(2);
-        expect(surroundings.notes).toMatch(new RegExp(`option '${option} .*' argument '${text}' .*whole number from`));
+        expect(surroundings.notes).toMatch(new RegExp(`option '${option} .*' argument '${text}' .*whole number`));
       }
       seen.push(`${command} ${option}`);
     }
@@ -139,7 +139,7 @@ test.each([
   [['agents', 'lits'], "unknown command 'lits'", 'Did you mean list?'],
   [['serve', '--prot', '1'], "unknown option '--prot'", 'Did you mean --port?'],
   [['serve', '--port', '70000'], '70000', 'Give a whole number from 0 to 65535.'],
-  [['watch', 'r', '--after', '-2'], '-2', 'Give a whole number from -1.'],
+  [['watch', 'r', '--after', '-2'], '-2', 'Give -1 or a larger whole number.'],
   [['send'], "missing required argument 'text'", 'see: npx dragoman send --help'],
   [['agents', 'remove'], "missing required argument 'agent_id'", 'see: npx dragoman agents remove --help'],
   [['check', 'a', 'b'], 'too many arguments', 'see: npx dragoman check --help'],

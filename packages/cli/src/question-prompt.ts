@@ -66,7 +66,8 @@ export class QuestionPrompt {
       const typed = await ask(prompt, signal);
       if (typed === undefined) return;
       const given = answerFromText(question, typed);
-      if (given !== undefined) {
+      if (given === undefined) this.#terminal.note(`${visible(JSON.stringify(typed))} is not an answer\n`);
+      else {
         const refused = await this.#answer(question, given);
         if (refused === undefined) return;
         this.#terminal.note(`${visible(refused)}\n`);

@@ -62,10 +62,15 @@ export function printTrouble(
   };
   const lines = [
     `${red('error:')} ${visible(whole)}`,
-    ...issues.flatMap((issue) => [
-      ...once(withOperation(issue), `  ${visible(withOperation(issue))}`),
-      ...(issue.suggestion === undefined ? [] : once(issue.suggestion, `    ${dim('→')} ${visible(issue.suggestion)}`)),
-    ]),
+    ...issues
+      .slice(0, MOST_SHOWN)
+      .flatMap((issue) => [
+        ...once(withOperation(issue), `  ${visible(withOperation(issue))}`),
+        ...(issue.suggestion === undefined
+          ? []
+          : once(issue.suggestion, `    ${dim('→')} ${visible(issue.suggestion)}`)),
+      ]),
+    ...(issues.length > MOST_SHOWN ? [`  and ${issues.length - MOST_SHOWN} more; --json lists them`] : []),
     ...fixes.flatMap((fix) => once(fix, `  ${dim('→')} ${visible(fix)}`)),
   ];
   terminal.note(`${lines.join('\n')}\n`);
@@ -74,3 +79,5 @@ export function printTrouble(
 function withOperation({ operationId, message }: TroubleIssue): string {
   return operationId === undefined ? message : `${operationId}: ${message}`;
 }
+
+const MOST_SHOWN = 20;

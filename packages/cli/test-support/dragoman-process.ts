@@ -57,7 +57,7 @@ export class DragomanProcess implements AsyncDisposable {
     }
   }
 
-  signal(name: 'SIGINT' | 'SIGTERM'): void {
+  signal(name: 'SIGHUP' | 'SIGINT' | 'SIGTERM'): void {
     this.#child.kill(name);
   }
 

@@ -27,6 +27,18 @@ test('bytes that are not UTF-8 are reported as such by administration endpoints,
   await server.stop({ drainMs: 0 });
 });
 
+test('it is not ready any more when its database file was removed', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'dragoman-removed-'));
+  const config = { host: '127.0.0.1', port: 0 };
+  const server = await startServer({ config, folder: data, log, clock: systemClock, ids: systemIds, onAdminKey() {} });
+  const ready = async () => (await fetch(`${server.url}/ready`)).status;
+  expect(await ready()).toBe(200);
+  rmSync(data, { recursive: true, force: true });
+  expect(await ready()).toBe(503);
+  await server.stop({ drainMs: 0 });
+  rmSync(data, { recursive: true, force: true });
+});
+
 test('its OpenAPI document is self-contained, and describes the input and output of an E2A endpoint', async () => {
   const server = await start({ port: 0 });
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {

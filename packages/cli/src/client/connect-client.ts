@@ -1,10 +1,13 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DragomanError } from '@dragoman/client';
+import { type AgentDefinition, DragomanError, type Permissions } from '@dragoman/client';
+import { replacementLines } from '../agent-replacement.ts';
 import { PROGRAM } from '../command.ts';
 import { type ConnectionOptions, connect, findServer, type ServerConnection, talking } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { fail } from '../trouble.ts';
+import { unknownAgentWarnings } from '../unknown-agents.ts';
+import { visible } from '../visible.ts';
 import { changedLines } from './changed-lines.ts';
 import { KNOWN_CLIENTS, type KnownClient, placeIn, type StartedCommand } from './known-clients.ts';
 import { snippet, withServer } from './with-server.ts';
@@ -12,10 +15,11 @@ import { snippet, withServer } from './with-server.ts';
 export interface ConnectFlags extends ConnectionOptions {
   readonly write?: boolean;
   readonly name: string;
-  readonly agents: string;
-  readonly tools: string;
-  readonly workflows: string;
-  readonly operations: string;
+  /** Default: those of the client if the server knows it, else `NEW_CLIENT`. */
+  readonly agents?: string;
+  readonly tools?: string;
+  readonly workflows?: string;
+  readonly operations?: string;
 }
 
 /** Shows the settings with which a client uses this server, and writes them with `--write`. */
@@ -53,18 +57,20 @@ export async function connectClient(
       message: `${file} cannot be changed safely: it is not ${client.format.toUpperCase()} of the expected form`,
       fixes: [
         'add the settings above yourself',
-        `then create the key: ${PROGRAM} keys create --agent ${clientName} > ${keyFile}`,
+        `then create the key: ${await keyCommand(connection, clientName)} > ${keyFile}`,
       ],
     });
   }
-  await makeKey(connection, { clientName, keyFile, client, options });
+  const notes = await makeKey(connection, { clientName, keyFile, client, options });
   const backup = before === '' || before === after ? undefined : `${file}.${stampOf(context.now())}.bak`;
   if (backup !== undefined) copyFileSync(file, backup);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, after);
   if (json) context.terminal.out(`${JSON.stringify({ ...shown, written: true, backup: backup ?? null })}\n`);
   else {
-    context.terminal.note(`Wrote ${file}${backup === undefined ? '' : ` (as it was: ${backup})`} and ${keyFile}.\n`);
+    const wrote = before === after ? '' : `${file}${backup === undefined ? '' : ` (as it was: ${backup})`} and `;
+    context.terminal.note(`Wrote ${wrote}${keyFile}.\n`);
+    for (const note of notes) context.terminal.note(visible(note));
     context.terminal.note(
       `Restart ${client.title}. To revoke its access: ${PROGRAM} keys list, then ${PROGRAM} keys revoke KEY\n`,
     );
@@ -80,7 +86,7 @@ function show(
   change = settings,
 ): void {
   terminal.note(`${title}: ${file}\n`);
-  terminal.out(change === '' ? 'The settings are already in place.\n' : change);
+  terminal.out(change === '' ? 'Settings unchanged.\n' : change);
 }
 
 /** This program by its absolute path, because clients start programs with another PATH than a shell. */
@@ -96,31 +102,65 @@ interface KeyOptions {
   readonly options: ConnectFlags;
 }
 
-/** A separate caller for each client, so that its requests can be distinguished and its key revoked alone. */
+/** The command with which a user creates the key. */
+async function keyCommand(connection: ServerConnection, clientName: string): Promise<string> {
+  const known = await talking(connection, 'admin', () => agentOf(connection, clientName));
+  return known === undefined
+    ? `${PROGRAM} agents add ${clientName} --may-call '*' --may-use-tool '*' --may-run-workflow '*'`
+    : `${PROGRAM} keys create --agent ${clientName}`;
+}
+
+/** A separate caller for each client, so that its requests can be distinguished and its key revoked alone. Returns what to report. */
 async function makeKey(
   connection: ServerConnection,
   { clientName, keyFile, client, options }: KeyOptions,
-): Promise<void> {
+): Promise<string[]> {
   const { admin } = connection.client;
-  const key = await talking(connection, 'admin', async () => {
-    const known = await admin.agents.get(clientName).catch((error: unknown) => {
-      if (error instanceof DragomanError && error.is('not_found')) return undefined;
-      throw error;
-    });
-    if (known !== undefined) {
-      return (await admin.keys.create({ agent_id: clientName, description: client.title })).api_key;
+  const { key, notes } = await talking(connection, 'admin', async () => {
+    const list = await admin.agents.list();
+    const known = list.agents.find(({ agent_id }) => agent_id === clientName);
+    const permissions = permissionsOf(options, known?.permissions);
+    const warnings = unknownAgentWarnings(permissions.agents ?? [], list);
+    if (known === undefined) {
+      const { api_key } = await admin.agents.put({ agent_id: clientName, name: client.title, permissions });
+      return { key: api_key, notes: warnings };
     }
-    const { agents, tools, workflows, operations } = options;
-    const permissions = {
-      agents: listIn(agents),
-      tools: listIn(tools),
-      workflows: listIn(workflows),
-      operations: listIn(operations),
-    };
-    return (await admin.agents.put({ agent_id: clientName, name: client.title, permissions })).api_key;
+    const earlier = (await admin.keys.list()).filter((one) => one.agent_id === clientName && one.revoked_at === null);
+    const isGiven = PERMISSIONS.some((name) => options[name] !== undefined);
+    const now = isGiven ? await admin.agents.put({ ...known, permissions }) : known;
+    const { api_key } = await admin.keys.create({ agent_id: clientName, description: client.title });
+    const notes = [
+      ...warnings,
+      `The key belongs to the existing agent ${clientName}, which may use: ${permissionsText(permissions)}.\n`,
+      ...replacementLines(known, now).map((line) => `  ${line}\n`),
+      ...earlier.map(({ key_id }) => `An earlier key still works. Revoke it with: ${PROGRAM} keys revoke ${key_id}\n`),
+    ];
+    return { key: api_key, notes };
   });
   mkdirSync(dirname(keyFile), { recursive: true, mode: 0o700 });
   writeFileSync(keyFile, `${key}\n`, { mode: 0o600 });
+  return notes;
+}
+
+/** `undefined` if the server does not know it. */
+function agentOf({ client: { admin } }: ServerConnection, agentId: string): Promise<AgentDefinition | undefined> {
+  return admin.agents.get(agentId).catch((error: unknown) => {
+    if (error instanceof DragomanError && error.is('not_found')) return undefined;
+    throw error;
+  });
+}
+
+/** The given ones, over those that the caller has. */
+function permissionsOf(options: ConnectFlags, before: Permissions = NEW_CLIENT): Permissions {
+  const given = PERMISSIONS.flatMap((name) => {
+    const text = options[name];
+    return text === undefined ? [] : [[name, listIn(text)] as const];
+  });
+  return { ...before, ...Object.fromEntries(given) };
+}
+
+function permissionsText(permissions: Permissions): string {
+  return PERMISSIONS.map((name) => `${name} ${(permissions[name] ?? []).join(', ') || 'none'}`).join('; ');
 }
 
 function listIn(text: string): string[] {
@@ -150,3 +190,6 @@ function unknownClient(name: string): never {
     exitCode: 2,
   });
 }
+
+const PERMISSIONS = ['agents', 'tools', 'workflows', 'operations'] as const;
+const NEW_CLIENT: Permissions = { agents: ['*'], tools: ['*'], workflows: ['*'], operations: [] };

@@ -27,7 +27,7 @@ export function keygenCommand(context: Context): Command {
       writeFileSync(resolve(context.folder, out), text, { mode: 0o600, flag: 'wx' });
     } catch (error) {
       const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
-      const message = `${out}: ${isThere ? 'there is a file of this name' : 'it cannot be written'}`;
+      const message = `${out} ${isThere ? 'already exists' : 'cannot be written'}`;
       fail({ code: 'unwritable', message, fixes: ['name another file with --out'] });
     }
     if (json) context.terminal.out(`${JSON.stringify({ private_key: out, public_key: pem })}\n`);

@@ -66,7 +66,7 @@ describe('agents keygen', () => {
     });
     const before = readFileSync(join(folder, 'new.pem'), 'utf8');
     const again = await run(['agents', 'keygen', '--out', 'new.pem']);
-    expect([again.code, again.notes]).toEqual([1, expect.stringContaining('there is a file of this name')]);
+    expect([again.code, again.notes]).toEqual([1, 'error: new.pem already exists\n  → name another file with --out\n']);
     expect(readFileSync(join(folder, 'new.pem'), 'utf8')).toBe(before);
     expect(made.out + made.notes).not.toContain('PRIVATE KEY');
   });
@@ -242,7 +242,7 @@ describe('agents add of a new agent', () => {
       ADMIN_KEY,
     ]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^dgm_\S+\n$/)]);
-    expect(notes).toMatch(/the secret that signs its callbacks, shown only once: whsec_[A-Za-z0-9+/]+=*\n/);
+    expect(notes).toMatch(/^callback secret: whsec_[A-Za-z0-9+/]+=*\n/m);
   });
 
   test('takes the id it has in a registry, by which the mailbox knows it', async () => {
@@ -291,7 +291,7 @@ describe('agents add', () => {
 
   test.each([
     ['requests_per_minute', 2, 'Give it as NAME=NUMBER, such as requests_per_minute=10.'],
-    ['requests_per_minute=0', 2, 'Give a whole number from 1.'],
+    ['requests_per_minute=0', 2, 'Give 1 or a larger whole number.'],
     ['requests_per_week=9', 1, 'did you mean requests_per_hour?'],
   ])('a limit of %s is refused with the problem', async (limit, code, note) => {
     const { code: given, notes, out } = await add('--limit', limit);
@@ -317,9 +317,18 @@ describe('agents add of an agent that exists', () => {
     expect(again.notes).toContain('  added    description: signs\n');
     expect(again.notes).toContain('  kept     public_key\n');
     expect(await publicKeyNow()).toContain('BEGIN PUBLIC KEY');
+    const unchanged = await add('--may-call', 'echo', '--may-call', 'broken', '--description', 'signs');
+    expect(unchanged.notes).toMatch(/^signing-agent is unchanged; its API keys stay as they are\n {2}→/m);
     const same = await add('--may-call', 'echo', '--may-call', 'broken', '--description', 'signs', '--no-public-key');
     expect(same.notes).toMatch(/^ {2}removed {2}public_key, which was …/m);
     expect(await publicKeyNow()).toBeUndefined();
+  });
+
+  test('warns of permissions that it loses, and of an agent that is not there', async () => {
+    await add('--may-call', 'echo', '--may-use-tool', '*');
+    const { notes } = await add('--may-call', 'ekho');
+    expect(notes).toContain("warning: it lost permissions; to keep them, repeat --may-use-tool '*'\n");
+    expect(notes).toContain('warning: there is no agent "ekho" yet; did you mean echo?\n');
   });
 
   test('an agent that is no longer configured to answer does not', async () => {

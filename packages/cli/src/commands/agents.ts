@@ -2,13 +2,14 @@ import type { AgentDefinition, AgentList } from '@dragoman/client';
 import type { Command } from 'commander';
 import { confirmCard, withCard } from '../agent-card.ts';
 import { type AgentFlags, agentDefinition, withAgentOptions } from '../agent-options.ts';
-import { replacementLines, replacing } from '../agent-replacement.ts';
+import { lostPermissions, replacementLines, replacing } from '../agent-replacement.ts';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { noSuchName } from '../no-such-name.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { unknownAgentWarnings } from '../unknown-agents.ts';
 import { visible } from '../visible.ts';
 import { acceptCardCommand } from './agents-accept.ts';
 import { callCommand } from './agents-call.ts';
@@ -62,7 +63,7 @@ function agentTable({ agents, targets, registered }: AgentList, terminal: Termin
     .map(([id, agent]) => [
       id,
       targets.includes(id) ? (agent?.driver ?? registrationOf(id) ?? 'from the config') : 'no',
-      agent === undefined ? 'no' : (agent.permissions.agents ?? []).join(', ') || 'none',
+      agent === undefined ? 'none' : (agent.permissions.agents ?? []).join(', ') || 'none',
       visible(agent?.description ?? agent?.name ?? ''),
     ]);
   return table(['AGENT', 'ANSWERS', 'MAY CALL', 'DESCRIPTION'], rows, terminal);
@@ -86,30 +87,36 @@ function addCommand(context: Context): Command {
     const given = await agentDefinition(agentId, options, context);
     const connection = await connect(options, context, 'admin');
     const { agents } = connection.client.admin;
-    const { before, agent } = await talking(connection, 'admin', async () => {
+    const { before, agent, warnings } = await talking(connection, 'admin', async () => {
       const card = options.card === undefined ? undefined : await agents.preview(given);
       const whole = card === undefined ? given : withCard(given, card);
       if (card !== undefined) await confirmCard(whole, card, { yes: options.yes === true, terminal });
-      const before = (await agents.list()).agents.find(({ agent_id }) => agent_id === whole.agent_id);
+      const list = await agents.list();
+      const before = list.agents.find(({ agent_id }) => agent_id === whole.agent_id);
       const definition = replacing(before, whole, { dropPublicKey: options.publicKey === false });
-      return { before, agent: await agents.put(definition) };
+      const agent = await agents.put(definition);
+      const warnings = unknownAgentWarnings(agent.permissions.agents ?? [], list);
+      return { before, agent, warnings };
     });
     if (options.json) terminal.out(`${JSON.stringify(agent)}\n`);
     else if (agent.api_key === undefined) {
+      const changes = before === undefined ? [] : replacementLines(before, agent);
+      const isSame = changes.length === 0;
       const lines = [
-        `replaced ${agent.agent_id}; its API keys stay as they are`,
-        ...(before === undefined ? [] : replacementLines(before, agent)).map((line) => `  ${visible(line)}`),
+        `${isSame ? `${agent.agent_id} is unchanged` : `replaced ${agent.agent_id}`}; its API keys stay as they are`,
+        ...changes.map((line) => `  ${visible(line)}`),
+        ...lostPermissions(before, agent),
         `  → for another key: ${PROGRAM} keys create --agent ${agent.agent_id}`,
       ];
       terminal.note(`${lines.join('\n')}\n`);
     } else {
+      terminal.note(`added ${agent.agent_id}; what follows is shown only once\n`);
+      if (agent.webhook_secret !== undefined) terminal.note(`callback secret: ${agent.webhook_secret}\n`);
       // The key alone on stdout, for $(…).
-      terminal.note(`added ${agent.agent_id}; its key, shown only once:\n`);
+      if (terminal.isTTY) terminal.note('API key: ');
       terminal.out(`${agent.api_key}\n`);
-      if (agent.webhook_secret !== undefined) {
-        terminal.note(`the secret that signs its callbacks, shown only once: ${agent.webhook_secret}\n`);
-      }
     }
+    if (!options.json) for (const warning of warnings) terminal.note(visible(warning));
     return 0;
   });
 }

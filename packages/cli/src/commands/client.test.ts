@@ -91,7 +91,26 @@ test('the change is shown before it is written, and comments and trailing commas
     text.replace('  /* none */\n', `  /* none */\n${added.map((line) => `${line.slice(2)}\n`).join('')}`),
   );
   const again = await run('zed', '--write');
-  expect([again.stdout, readFileSync(file, 'utf8')]).toEqual(['The settings are already in place.\n', after]);
+  expect([again.stdout, readFileSync(file, 'utf8')]).toEqual(['Settings unchanged.\n', after]);
+});
+
+test('a client that is known keeps its permissions unless they are given, and its earlier keys are named', async () => {
+  const { server, run } = await served();
+  await using _ = server;
+  await server.engine.callers.put({ agent_id: 'desk', permissions: {} });
+  expect((await run('cursor', '--write')).code).toBe(0);
+  const before = (await server.engine.keys.list()).filter(({ agentId }) => agentId === 'cursor');
+  const narrowed = await run('cursor', '--write', '--agents', 'desk', '--tools', '', '--workflows', '');
+  const cursor = () => server.engine.callers.find('cursor');
+  expect(cursor()).toMatchObject({ permissions: { agents: ['desk'], tools: [], workflows: [] } });
+  expect(narrowed.stderr).toContain('may use: agents desk; tools none; workflows none; operations none');
+  expect(narrowed.stderr).toContain('  changed  permissions.agents: desk, was *\n');
+  expect(narrowed.stderr).toContain(`keys revoke ${before[0]?.keyId}\n`);
+  expect((await run('cursor', '--write')).code).toBe(0);
+  expect(cursor()).toMatchObject({ permissions: { agents: ['desk'] } });
+  expect((await run('cursor', '--write', '--agents', 'desc')).stderr).toContain(
+    'warning: there is no agent "desc" yet; did you mean desk?',
+  );
 });
 
 test('settings of another form are left alone', async () => {
@@ -101,7 +120,10 @@ test('settings of another form are left alone', async () => {
   mkdirSync(dirname(file), { recursive: true });
   for (const text of ['{ "theme": ', '[]', '{ "context_servers": 7 }']) {
     writeFileSync(file, text);
-    expect(await run('zed', '--write')).toMatchObject({ code: 1, stderr: expect.stringContaining('yourself') });
+    expect(await run('zed', '--write')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/yourself[\s\S]*agents add zed --may-call '\*'/),
+    });
     expect(readFileSync(file, 'utf8')).toBe(text);
   }
   expect(server.engine.callers.find('zed')).toBeUndefined();

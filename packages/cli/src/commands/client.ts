@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ConnectFlags } from '../client/connect-client.ts';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import { withConnectionOptions } from '../connection.ts';
@@ -23,14 +23,17 @@ function connectCommand(context: Context): Command {
   })
     .argument('<client>', 'claude-code, claude-desktop, cursor, vscode, codex, gemini, goose or zed')
     .option('--write', 'create a key and write the settings file, after a backup; needs the admin key')
-    .option('--name <name>', 'what the client calls this server', 'dragoman')
-    .option('--agents <ids>', 'agents that the new key may call, separated by commas', '*')
-    .option('--tools <names>', 'tools that the new key may call', '*')
-    .option('--workflows <names>', 'stored workflows that the new key may run', '*')
-    .option(
-      '--operations <names>',
-      'operations that its own workflows may use; if empty, the client has no run_workflow tool',
-      '',
+    .option('--name <name>', "the server's name in the client's settings", 'dragoman')
+    .addOption(
+      new Option('--agents <ids>', 'agents that the client may call, separated by commas').default(undefined, '*'),
+    )
+    .addOption(new Option('--tools <names>', 'tools that the client may call').default(undefined, '*'))
+    .addOption(new Option('--workflows <names>', 'stored workflows that the client may run').default(undefined, '*'))
+    .addOption(
+      new Option(
+        '--operations <names>',
+        'operations that its own workflows may use; if empty, the client has no run_workflow tool',
+      ).default(undefined, ''),
     );
   withConnectionOptions(command, 'admin');
   return runs<ConnectFlags>(command, context, async (options, [client = '']) => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { integer, newCommand, PROGRAM, runs } from '../command.ts';
+import { integer, newCommand, nonEmptyName, PROGRAM, runs } from '../command.ts';
 import { withAdminKey, withAdminKeyOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import type { DoctorOptions } from '../doctor/doctor.ts';
@@ -27,7 +27,7 @@ export function doctorCommand(context: Context): Command {
       `the port a server would listen on (default: ${DEFAULT_PORT})`,
       integer({ from: 0, to: 65_535 }),
     )
-    .option('--data <folder>', `the data folder (default: ${DEFAULT_DATA})`)
+    .option('--data <folder>', `the data folder (default: ${DEFAULT_DATA})`, nonEmptyName)
     .option('--probe', 'send each agent of the configuration a real request; model costs may apply')
     .option('--key <key>', 'an API key to check (default: DRAGOMAN_KEY)');
   withAdminKeyOptions(command, '(default: DRAGOMAN_ADMIN_KEY)');
@@ -42,6 +42,6 @@ export function doctorCommand(context: Context): Command {
 }
 
 function findingLines({ check, ok, message, fix }: DoctorFinding, { green, red, dim }: Paint): string {
-  const line = `${ok ? green('ok ') : red('not')}  ${check.padEnd(13)}  ${visible(message)}\n`;
+  const line = `${ok ? green('ok  ') : red('fail')} ${check.padEnd(13)}  ${visible(message)}\n`;
   return fix === undefined ? line : `${line}${' '.repeat(20)}${dim('→')} ${visible(fix)}\n`;
 }

@@ -108,7 +108,11 @@ function listCommand(context: Context): Command {
       revoked_at ?? '',
       visible(description ?? ''),
     ]);
-    const text = table(['KEY', 'AGENT', 'ROLE', 'MADE', 'EXPIRES', 'REVOKED', 'DESCRIPTION'], rows, context.terminal);
+    const text = table(
+      ['KEY', 'AGENT', 'ROLE', 'CREATED', 'EXPIRES', 'REVOKED', 'DESCRIPTION'],
+      rows,
+      context.terminal,
+    );
     context.terminal.out(options.json ? `${JSON.stringify({ keys })}\n` : text);
     return 0;
   });

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { integer, newCommand, PROGRAM, runs } from '../command.ts';
+import { integer, newCommand, nonEmptyName, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
 import { DEFAULT_DEV_DATA } from '../dev-keys.ts';
 import { LISTEN_PORT } from '../listen/certificate.ts';
@@ -23,7 +23,7 @@ export function listenCommand(context: Context): Command {
     )
     .option('--secret <whsec>', 'verify with the secret of your agent instead of a public key', secret)
     .option('--url <url>', 'the server to get the public key from (default: the one running on this machine)')
-    .option('--data <folder>', `the folder for the certificate (default: ${DEFAULT_DEV_DATA})`);
+    .option('--data <folder>', `the folder for the certificate (default: ${DEFAULT_DEV_DATA})`, nonEmptyName);
   return runs<ListenOptions>(command, context, async (options) => {
     const { listen } = await import('../listen/listen.ts');
     return listen(options, context);

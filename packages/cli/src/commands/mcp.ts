@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { newCommand, PROGRAM, runs } from '../command.ts';
+import { newCommand, nonEmptyName, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../environment.ts';
 import type { McpFlags } from '../mcp/run-mcp.ts';
@@ -19,7 +19,11 @@ export function mcpCommand(context: Context): Command {
       '--config <file>',
       'run the agents, tools and workflows of this configuration in this process, without a server',
     )
-    .option('--data <folder>', 'with --config: the data folder (default: a temporary store, deleted on exit)')
+    .option(
+      '--data <folder>',
+      'with --config: the data folder (default: a temporary store, deleted on exit)',
+      nonEmptyName,
+    )
     .option('--agent <id>', 'offer only this agent');
   return runs<McpFlags>(command, context, async (options) => {
     const { runMcp } = await import('../mcp/run-mcp.ts');

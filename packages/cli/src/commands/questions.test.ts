@@ -44,6 +44,7 @@ async function asking() {
 
 test('questions are listed and answered, with what went wrong in words', async () => {
   const { client, run } = await asking();
+  expect((await run(['questions', 'list'])).stderr).toBe('none: no question is open\n');
   const answer = client.send('go');
   await expect.poll(() => client.questions.list()).toHaveLength(1);
   const [{ question_id: id = '' } = {}] = await client.questions.list();

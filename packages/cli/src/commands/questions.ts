@@ -38,6 +38,7 @@ function listCommand(context: Context): Command {
     ]);
     const text = table(['QUESTION', 'KIND', 'CALLER', 'AGENT', 'EXPIRES', 'TITLE', 'ANSWERS'], rows);
     context.terminal.out(options.json ? `${JSON.stringify({ questions })}\n` : text);
+    if (questions.length === 0 && !options.json) context.terminal.note('none: no question is open\n');
     return 0;
   });
 }

@@ -35,7 +35,7 @@ export function sendCommand(context: Context): Command {
       nonEmptyName,
     )
     .addOption(
-      new Option('--priority <priority>', 'its priority in the queue of the agent')
+      new Option('--priority <priority>', 'priority while the request waits')
         .choices(PRIORITIES)
         .default(undefined, 'normal'),
     )

@@ -49,12 +49,29 @@ async function started() {
   return { server, run, names, admin };
 }
 
+test('a tool that is not there without a server may be one of a server, and a failed one is named with its code', async () => {
+  const folder = temporaryFolder();
+  const text = `export const broken = { name: 'broken', description: 'x', input: { type: 'object' },
+    run: (_, call) => call.failed('no luck', { code: 'UNLUCKY' }) };`;
+  writeFileSync(join(folder, 'tools.mjs'), text);
+  writeFileSync(join(folder, 'dragoman.yaml'), 'tools: [./tools.mjs]\n');
+  const call = async (name: string) => {
+    const surroundings = new FakeSurroundings({ folder });
+    const code = await main(['tools', 'call', name], surroundings);
+    return { code, out: surroundings.out, notes: surroundings.notes };
+  };
+  const missing = await call('word_count');
+  expect(missing.notes).toContain('→ or call a tool of a server: --url http://127.0.0.1:7420\n');
+  expect(await call('broken')).toEqual({ code: 1, out: '', notes: 'broken failed: no luck (UNLUCKY)\n' });
+});
+
 test('tools are listed by their tags, and deferred ones on request', async () => {
-  const { server, names } = await started();
+  const { server, run, names } = await started();
   await using _ = server;
   expect(await names()).toEqual(['add', 'divide']);
   expect(await names('--tag', 'math')).toEqual(['add', 'divide']);
   expect(await names('--tag', 'math', '--tag', 'quick')).toEqual(['add']);
+  expect((await run('list', '--tag', 'none')).stderr).toBe('none: no tool matches\n');
   expect(await names('--deferred')).toEqual(['add', 'divide', 'rare', 'slow']);
 });
 
@@ -73,7 +90,7 @@ test('a tool that is not held is answered with those that are', async () => {
   await using _ = server;
   expect((await run('accept', 'odd__ecko')).stderr).toContain('no tool has changed since it was first seen');
   await run('call', 'odd__change');
-  await expect.poll(async () => (await run('accept', 'odd__ecko')).stderr).toContain('held: odd__echo');
+  await expect.poll(async () => (await run('accept', 'odd__ecko')).stderr).toContain('waiting for approval: odd__echo');
   expect((await run('accept', 'odd__ecko')).stderr).toContain('did you mean odd__echo?');
   expect(await run('accept', 'odd__echo')).toMatchObject({ code: 0, stdout: 'accepted odd__echo\n' });
 });
@@ -85,7 +102,7 @@ test('a key that may use no tool gets an empty table and a note', async () => {
   const listed = await run('list', '--key', api_key);
   expect(listed).toMatchObject({ code: 0, stderr: expect.stringContaining('permissions.tools of its agent') });
   expect((await run('list', '--key', api_key, '--json')).stderr).toBe('');
-  expect((await run('list', '--query', 'nothing like it')).stderr).toBe('');
+  expect((await run('list', '--query', 'nothing like it')).stderr).toBe('none: no tool matches\n');
 });
 
 test('a tool that takes too long is reported with the option that raises the limit', async () => {

@@ -5,7 +5,15 @@ import type { ToolDefinition, ToolResult, WireMessage } from '@dragoman/protocol
 import type { Command } from 'commander';
 import { asWord } from '../as-word.ts';
 import { each, newCommand, PROGRAM, runs } from '../command.ts';
-import { type ConnectionOptions, connect, ELSEWHERE, isHere, talking, withConnectionOptions } from '../connection.ts';
+import {
+  type ConnectionOptions,
+  connect,
+  ELSEWHERE,
+  findServer,
+  isHere,
+  talking,
+  withConnectionOptions,
+} from '../connection.ts';
 import type { Context } from '../context.ts';
 import { duration, inWords } from '../duration.ts';
 import { DEFAULT_CONFIG } from '../environment.ts';
@@ -52,7 +60,8 @@ function listCommand(context: Context): Command {
     const tools = await withWire(options, context, (wire) => wire.tools(filter));
     context.terminal.out(options.json ? `${JSON.stringify({ tools })}\n` : toolTable(tools, context.terminal));
     const isFiltered = query !== '' || tag.length > 0;
-    if (tools.length === 0 && !isFiltered && !options.json) context.terminal.note(`${whyNone(options, context)}\n`);
+    const none = isFiltered ? 'none: no tool matches' : whyNone(options, context);
+    if (tools.length === 0 && !options.json) context.terminal.note(`${none}\n`);
     return 0;
   });
 }
@@ -88,11 +97,12 @@ function callCommand(context: Context): Command {
             timeoutMs: timeout,
             onEvent: (event) => terminal.note(options.json ? `${JSON.stringify(event)}\n` : `${lineOf(event)}\n`),
           })
-          .catch((error: unknown) => uncalled(error, { ...options, timeout })),
+          .catch((error: unknown) => uncalled(error, { ...options, timeout }, context)),
       );
-      terminal.out(options.json ? `${JSON.stringify(result)}\n` : resultText(result));
+      if (options.json) terminal.out(`${JSON.stringify(result)}\n`);
+      else if (result.success || result.data !== null) terminal.out(resultText(result));
       if (!options.json && result.truncated === true) terminal.note('the result is longer than this, and was cut\n');
-      if (!options.json && !result.success) terminal.note(`it did not succeed: ${visible(result.error ?? '')}\n`);
+      if (!options.json && !result.success) terminal.note(`${failureText(name, result)}\n`);
       return result.success ? 0 : 1;
     } finally {
       forget();
@@ -170,8 +180,13 @@ function whyNone(options: ToolsOptions, context: Context): string {
 }
 
 /** The host has named the nearest, if one is near. */
-function uncalled(error: unknown, { config, url, timeout }: ToolsOptions & { timeout: number }): never {
+function uncalled(
+  error: unknown,
+  { timeout, ...options }: ToolsOptions & { timeout: number },
+  context: Context,
+): never {
   if (!(error instanceof DragomanError)) throw error;
+  const { config, url } = options;
   const { code, message, suggestions } = error;
   const where = `${flag('--config', config)}${flag('--url', url)}`;
   const fixes: Readonly<Record<string, string>> = {
@@ -180,7 +195,11 @@ function uncalled(error: unknown, { config, url, timeout }: ToolsOptions & { tim
   };
   const fix = fixes[code];
   if (fix === undefined) throw error;
-  fail({ code, message, fixes: [...suggestions, fix] });
+  const elsewhere =
+    code === 'not_found' && isHere(options, context)
+      ? [`or call a tool of a server: --url ${findServer(options, context).url}`]
+      : [];
+  fail({ code, message, fixes: [...suggestions, fix, ...elsewhere] });
 }
 
 function flag(name: string, value: string | undefined): string {
@@ -190,7 +209,8 @@ function flag(name: string, value: string | undefined): string {
 /** Held tools are in no list of tools, so that they are named here. */
 function notHeld(name: string, held: readonly string[]): never {
   const close = nearest(name, held);
-  const all = held.length === 0 ? 'no tool has changed since it was first seen' : `held: ${held.join(', ')}`;
+  const all =
+    held.length === 0 ? 'no tool has changed since it was first seen' : `waiting for approval: ${held.join(', ')}`;
   const fixes = [...(close === undefined ? [] : [`did you mean ${close}?`]), visible(all)];
   fail({ code: 'not_found', message: `no changed tool named ${name} waits for approval`, fixes });
 }
@@ -235,6 +255,10 @@ function toolTable(tools: readonly ToolDefinition[], terminal: Terminal): string
     visible(description.split('\n')[0] ?? '').slice(0, 100),
   ]);
   return table(['TOOL', 'ARGUMENTS', 'DESCRIPTION'], rows, terminal);
+}
+
+function failureText(name: string, { error, error_code: code }: ToolResult): string {
+  return visible(`${name} failed: ${error ?? 'no reason given'}${code == null ? '' : ` (${code})`}`);
 }
 
 function resultText({ data }: ToolResult): string {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { newCommand, PROGRAM, runs } from '../command.ts';
+import { newCommand, nonEmptyName, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
 import { DEFAULT_DEV_DATA } from '../dev-keys.ts';
 import type { TourOptions } from '../tour/tour.ts';
@@ -7,14 +7,14 @@ import type { TourOptions } from '../tour/tour.ts';
 export function tourCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'tour',
-    summary: 'follow one story through five protocols, with every message sent and received',
+    summary: 'run a demo over five protocols and show every message',
     examples: [`${PROGRAM} tour`, `${PROGRAM} tour --url http://127.0.0.1:7420 --json`],
   })
     .option(
       '--url <url>',
       `a running \`${PROGRAM} dev\` (default: the one whose keys are in the data folder, or a temporary one)`,
     )
-    .option('--data <folder>', `the data folder of \`${PROGRAM} dev\`, with its keys (default: ${DEFAULT_DEV_DATA})`);
+    .option('--data <folder>', `where to read the demo keys (default: ${DEFAULT_DEV_DATA})`, nonEmptyName);
   return runs<TourOptions>(command, context, async (options) => {
     const { tour } = await import('../tour/tour.ts');
     return tour(options, context);

@@ -44,7 +44,7 @@ function setCommand(context: Context): Command {
     .addOption(
       new Option(
         '--type <type>',
-        'its type; in a header a bearer-token is sent as "Bearer VALUE", the others unchanged',
+        'its type; a bearer-token is sent as "Bearer VALUE", other types are sent as they are',
       )
         .choices(['bearer-token', 'api-key', 'password', 'username'])
         .default('bearer-token'),

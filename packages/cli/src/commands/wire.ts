@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { newCommand, PROGRAM, runs } from '../command.ts';
+import { newCommand, nonEmptyName, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
 import { DEFAULT_CONFIG } from '../environment.ts';
 import type { StdioHostFlags } from '../wire/stdio-host.ts';
@@ -14,7 +14,7 @@ export function wireCommand(context: Context): Command {
     ],
   })
     .option('--config <file>', `the configuration file (default: ${DEFAULT_CONFIG}, if it exists)`)
-    .option('--data <folder>', 'the data folder (default: a temporary store, deleted on exit)');
+    .option('--data <folder>', 'the data folder (default: a temporary store, deleted on exit)', nonEmptyName);
   return runs<StdioHostFlags>(command, context, async (options) => {
     // Loaded on use: only this command needs a host.
     const { runWire } = await import('../wire/run-wire.ts');

@@ -32,6 +32,7 @@ test('workflows are stored, listed and removed by name', async () => {
     return { code, stdout: surroundings.out, stderr: surroundings.notes };
   };
 
+  expect((await run('list')).stderr).toBe('none: no workflow is stored\n');
   const put = ['put', 'rest', 'rest.jsonl', '--description', 'Rests.'];
   expect(await run(...put)).toMatchObject({ code: 0, stdout: 'stored rest: version 1\n' });
   expect(await run(...put)).toMatchObject({ stdout: 'stored rest: version 1\n' });

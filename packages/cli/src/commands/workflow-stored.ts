@@ -33,6 +33,7 @@ function listCommand(context: Context): Command {
     context.terminal.out(
       options.json ? `${JSON.stringify({ workflows })}\n` : workflowTable(workflows, context.terminal),
     );
+    if (workflows.length === 0 && !options.json) context.terminal.note('none: no workflow is stored\n');
     return 0;
   });
 }

@@ -29,6 +29,29 @@ describe('without a server', () => {
     expect(JSON.parse(lines.slice(4).join('\n'))).toMatchObject([{ name: 'Ada' }, { name: 'Dora' }, { name: 'Brook' }]);
   });
 
+  test('a host that is not allowed is named with the option that allows it', async () => {
+    const { code, notes } = await run(['workflow', 'run', '-'], { stdin: ACTIVE });
+    expect(code).toBe(1);
+    expect(notes).toBe(
+      `  → allow it for this run: --allow ${api.host}, or run it on a server that allows it: --url URL\n`,
+    );
+  });
+
+  test('a workflow that needs a credential is sent to the server that has it', async () => {
+    const stdin = workflows['order-totals.jsonl'] ?? '';
+    const { code, notes } = await run(['workflow', 'run', '--allow', api.host, '-'], { stdin });
+    expect(code).toBe(1);
+    expect(notes).toContain('  → run it on the server that has the credential: --url URL\n');
+  });
+
+  test('a file that is no workflow is reported with its first problems and the number of the others', async () => {
+    const { code, notes } = await run(['workflow', 'run', '-'], { stdin: 'prose\n'.repeat(150) });
+    expect(code).toBe(1);
+    expect(notes).toContain('line 20: expected a JSON value; got "prose"');
+    expect(notes).not.toContain('line 21:');
+    expect(notes).toContain('  and 81 more; --json lists them\n');
+  });
+
   test('as JSON it is the result alone, under its own id on request', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'w.jsonl'), ACTIVE);

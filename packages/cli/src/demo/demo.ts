@@ -16,6 +16,7 @@ import { DEMO_CREDENTIAL, demoWorkflows } from './workflows.ts';
 export class Demo implements AsyncDisposable {
   /** The given ones with the demo. */
   readonly settings: ServeSettings;
+  readonly #now: Date;
   readonly #api: DemoApi;
   readonly #model: DemoModel;
   readonly #apiKey: string;
@@ -23,12 +24,19 @@ export class Demo implements AsyncDisposable {
   readonly #kept: DevKeys | undefined;
 
   private constructor({ api, model, apiKey, callbackPort, settings, now }: DemoParts) {
+    this.#now = now;
     this.#api = api;
     this.#model = model;
     this.#apiKey = apiKey;
     this.#callbackPort = callbackPort;
     this.#kept = readDevKeys(settings.data);
-    this.settings = withDemo(settings, { api, model, callbackPort, now });
+    this.settings = this.with(settings);
+  }
+
+  /** The settings with the demo in them. */
+  with(settings: ServeSettings): ServeSettings {
+    const [api, model, callbackPort, now] = [this.#api, this.#model, this.#callbackPort, this.#now];
+    return withDemo(settings, { api, model, callbackPort, now });
   }
 
   /** Starts what has to be there before the server is. `callbackPort` is where callbacks will be received. */

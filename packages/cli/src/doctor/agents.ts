@@ -7,9 +7,11 @@ import { PROGRAM } from '../command.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 import { syntaxFault } from './syntax-fault.ts';
 
+type UrlMember = 'url' | 'card' | 'base_url';
+
 /** The members of an agent that define its endpoint. */
 export type ReachedAgent = Partial<
-  Pick<NonNullable<Config['agents']>[string], 'driver' | 'module' | 'url' | 'command'>
+  Pick<NonNullable<Config['agents']>[string], 'driver' | 'module' | 'command' | UrlMember>
 >;
 
 /** Whether agents are where the configuration expects them. Nothing is sent to them and nothing is run. */
@@ -21,7 +23,7 @@ export function checkAgents(
     Object.entries(agents).map(async ([id, agent]) => {
       const trouble = await troubleWith(agent, path);
       const check = `agent ${id}`;
-      if (trouble === undefined) return sound(check, 'is there');
+      if (trouble === undefined) return sound(check, 'found');
       const { what, fix, member } = trouble;
       return broken(check, what, `${fix}, or ${correct(id, member)}`);
     }),
@@ -89,13 +91,11 @@ function checkToolAgents(tools: Config['tools'], ids: readonly string[]): Doctor
 interface AgentTrouble {
   readonly what: string;
   readonly fix: string;
-  readonly member: 'module' | 'url' | 'command';
+  readonly member: 'module' | 'command' | UrlMember;
 }
 
-async function troubleWith(
-  { driver, module, url, command }: ReachedAgent,
-  path: string,
-): Promise<AgentTrouble | undefined> {
+async function troubleWith(agent: ReachedAgent, path: string): Promise<AgentTrouble | undefined> {
+  const { driver, module, command } = agent;
   if (driver === 'module') {
     const fix = 'write it: export default async function* (envelope, call) { … }';
     if (module === undefined) return { what: 'module is missing', fix, member: 'module' };
@@ -103,19 +103,19 @@ async function troubleWith(
     const fault = syntaxFault(module);
     return fault === undefined ? undefined : { what: fault, fix: 'correct it', member: 'module' };
   }
-  if (driver === 'stdio') {
+  if (driver === 'stdio' || command !== undefined) {
     if (command !== undefined && isProgram(command, path)) return undefined;
     return { what: `program not found: ${command ?? '(command is missing)'}`, fix: 'install it', member: 'command' };
   }
+  const member = URL_MEMBERS.find((name) => agent[name] !== undefined) ?? (driver === 'openai' ? 'base_url' : 'url');
+  const url = agent[member];
   // One that dials in has no address of its own.
   if (driver === 'e2a-ws' && url === undefined) return undefined;
   if (url === undefined || !URL.canParse(url)) {
-    const what = `url must be the URL where it listens; got ${JSON.stringify(url ?? null)}`;
-    return { what, fix: 'set its url', member: 'url' };
+    const what = `${member} must be a URL; got ${JSON.stringify(url ?? null)}`;
+    return { what, fix: `set its ${member}`, member };
   }
-  return (await answers(new URL(url)))
-    ? undefined
-    : { what: `cannot connect to ${url}`, fix: 'start it', member: 'url' };
+  return (await answers(new URL(url))) ? undefined : { what: `cannot connect to ${url}`, fix: 'start it', member };
 }
 
 function isProgram(command: string, path: string): boolean {
@@ -146,3 +146,5 @@ function answers({ hostname, port, protocol }: URL): Promise<boolean> {
     socket.once('error', () => end(false));
   });
 }
+
+const URL_MEMBERS: readonly UrlMember[] = ['url', 'card', 'base_url'];

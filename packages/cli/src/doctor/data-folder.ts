@@ -1,6 +1,6 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { FileStorage, openSqliteStore } from '@dragoman/core';
+import { FileStorage, openSqliteStore, refuseMissing } from '@dragoman/core';
 import { PROGRAM } from '../command.ts';
 import { folderHolder } from '../serve/folder-holder.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
@@ -8,7 +8,7 @@ import { broken, type DoctorFinding, sound } from './finding.ts';
 /** Whether the data folder can be written, is undamaged, and is in use by no other server. Nothing is created. */
 export async function checkDataFolder(
   folder: string,
-  { serverRuns, check = 'data' }: { serverRuns: boolean; check?: string },
+  { serverRuns, check = 'data', inPostgres = false }: DataFolderOptions,
 ): Promise<DoctorFinding> {
   if (!existsSync(folder)) return checkPlaceFor(folder);
   if (!statSync(folder).isDirectory()) {
@@ -21,9 +21,15 @@ export async function checkDataFolder(
       `chmod u+rwx ${folder}, or choose another with --data`,
     );
   }
-  if (!existsSync(join(folder, 'dragoman.db')))
-    return sound(check, `${folder} has no store yet; the first start creates it`);
+  if (inPostgres) return sound(check, `${folder} can be written; it has the keys and files of this server`);
   return checkStore(folder, { serverRuns, check });
+}
+
+interface DataFolderOptions {
+  readonly serverRuns: boolean;
+  readonly check?: string;
+  /** Whether the store of the server is in PostgreSQL, and only its keys and files are here. */
+  readonly inPostgres?: boolean;
 }
 
 async function checkStore(
@@ -31,6 +37,9 @@ async function checkStore(
   { serverRuns, check }: { serverRuns: boolean; check: string },
 ): Promise<DoctorFinding> {
   try {
+    refuseMissing(folder);
+    if (!existsSync(join(folder, 'dragoman.db')))
+      return sound(check, `${folder} has no store yet; the first start creates it`);
     await using store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });
     return await examineStore(store, { folder, check });
   } catch (error) {
@@ -62,24 +71,31 @@ async function examineStore(
     return broken(check, `${folder}: ${problems.slice(0, MOST_SHOWN).join('; ')}${more}`, DAMAGED);
   }
   const read = integrity.isComplete
-    ? 'the database and its indexes'
+    ? 'the database'
     : `open requests and executions, keys, agents and APIs (not the rest of ${Math.round(integrity.bytes / 1_048_576)} MiB)`;
   const unchecked = files.withoutChecksum === 0 ? '' : ` (${files.withoutChecksum} without a checksum)`;
-  return sound(
-    check,
-    `${folder}: read ${read} and ${names.length} stored files${unchecked}; found no damage; free to use`,
-  );
+  return sound(check, `${folder}: checked ${read} and ${names.length} stored files${unchecked}: no damage; not in use`);
 }
 
 function checkPlaceFor(folder: string): DoctorFinding {
   let above = dirname(folder);
   while (!existsSync(above) && dirname(above) !== above) above = dirname(above);
-  if (isWritable(above)) return sound('data', `${folder} does not exist yet; the first start creates it`);
+  if (canCreateIn(above)) return sound('data', `${folder} does not exist yet; the first start creates it`);
   return broken(
     'data',
-    `${folder} cannot be created: ${above} cannot be written by this user`,
+    `${folder} cannot be created: this user cannot create a folder in ${above}`,
     'choose another with --data',
   );
+}
+
+/** Tried, because permissions do not show it everywhere: nobody can create a folder in /proc. */
+function canCreateIn(folder: string): boolean {
+  try {
+    rmdirSync(mkdtempSync(join(folder, '.dragoman-')));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isWritable(folder: string): boolean {

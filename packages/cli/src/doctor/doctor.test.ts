@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { openSqliteStore } from '@dragoman/core';
 import { afterEach, describe, expect, test } from 'vitest';
+import { dragoman } from '../../test-support/dragoman-process.ts';
 import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { temporaryFolder } from '../../test-support/temporary-folder.ts';
 import { main } from '../main.ts';
@@ -16,7 +17,7 @@ afterEach(() => {
 
 /** Another program on a port of this machine. */
 async function occupyPort(): Promise<number> {
-  const server = createServer((socket) => socket.end('no web server\r\n'));
+  const server = createServer((socket) => socket.on('error', () => {}).end('no web server\r\n'));
   open.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
@@ -220,7 +221,7 @@ test('a person sees a line for each, with the way out below what is wrong', asyn
   const surroundings = new FakeSurroundings({ folder: temporaryFolder() });
   expect(await main(['doctor', '--port', String(await occupyPort())], surroundings)).toBe(1);
   expect(surroundings.out).toMatch(/^ok {3}node {11}Node /);
-  expect(surroundings.out).toMatch(/^not {2}port .*\n +→ npx dragoman serve --port 0$/m);
+  expect(surroundings.out).toMatch(/^fail port .*\n +→ npx dragoman serve --port 0$/m);
 });
 
 test.each([
@@ -230,6 +231,31 @@ test.each([
   ['22.0.0', true],
 ])('Node %s is new enough: %s', (version, ok) => {
   expect(checkNode(version).ok).toBe(ok);
+});
+
+test('an agent is looked for where its driver looks, even if that is not its url', async () => {
+  const folder = temporaryFolder();
+  const [taken, free] = [await occupyPort(), await freePort()];
+  const agents = {
+    helper: { driver: 'openai', base_url: `http://127.0.0.1:${taken}/v1`, model: 'm' },
+    off: { driver: 'openai', base_url: `http://127.0.0.1:${free}/v1`, model: 'm' },
+    partner: { driver: 'a2a', card: `http://127.0.0.1:${taken}/.well-known/agent-card.json` },
+    goose: { driver: 'acp', command: process.execPath },
+  };
+  writeFileSync(join(folder, 'dragoman.yaml'), JSON.stringify({ agents }));
+  const { find } = await examine(['--port', '0'], { folder });
+  for (const id of ['helper', 'partner', 'goose']) expect(find(`agent ${id}`)).toMatchObject({ ok: true });
+  expect(find('agent off')).toMatchObject({ ok: false, message: `cannot connect to http://127.0.0.1:${free}/v1` });
+  expect(find('agent off').fix).toContain('correct agents.off.base_url in');
+});
+
+test('the configured store is checked, not another', async () => {
+  const store = `postgres://nobody@127.0.0.1:${await freePort()}/none`;
+  const { code, find } = await examine(['--port', '0'], { environment: { DRAGOMAN_STORE: store } });
+  expect(code).toBe(1);
+  expect(find('store')).toMatchObject({ ok: false, message: expect.stringContaining('127.0.0.1') });
+  const memory = await examine(['--port', '0'], { environment: { DRAGOMAN_STORE: 'memory' } });
+  expect(memory.find('store')).toMatchObject({ ok: true, message: 'in memory, gone when the server stops' });
 });
 
 test('parts that are not built are named', () => {
@@ -253,7 +279,7 @@ describe('the data folder', () => {
     const free = await checkDataFolder(folder, { serverRuns: false });
     expect(free).toMatchObject({
       ok: true,
-      message: `${folder}: read the database and its indexes and 0 stored files; found no damage; free to use`,
+      message: `${folder}: checked the database and 0 stored files: no damage; not in use`,
     });
   });
 
@@ -292,6 +318,21 @@ describe('the data folder', () => {
     expect(finding).toMatchObject({ ok: false, fix: expect.stringContaining('backup') });
   });
 
+  test('whose database file was removed is reported as lost', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'vault.key'), 'x');
+    const finding = await checkDataFolder(folder, { serverRuns: false });
+    expect(finding).toMatchObject({ ok: false, fix: expect.stringContaining('--accept-loss') });
+  });
+
+  test('that nobody can create is refused, and nothing is left behind', async () => {
+    const finding = await checkDataFolder('/proc/nope', { serverRuns: false });
+    expect(finding).toMatchObject({ ok: false, message: expect.stringContaining('cannot be created') });
+    const folder = temporaryFolder();
+    expect(await checkDataFolder(join(folder, 'data'), { serverRuns: false })).toMatchObject({ ok: true });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   test('that is a file is refused', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'data'), '');
@@ -309,9 +350,14 @@ test('--probe asks each agent a real question, and reports what a crashed one wr
   const folder = temporaryFolder();
   const echo = `export default async function* ({ params }) { yield 'received ' + params.content; }`;
   writeFileSync(join(folder, 'echo.mjs'), echo);
+  writeFileSync(
+    join(folder, 'asks.mjs'),
+    `export default async function* (_, call) { await call.ask({ kind: 'permission', title: 'Go on?' }); }`,
+  );
   writeFileSync(join(folder, 'broken.mjs'), `console.error('Error: no model is loaded'); process.exit(4);`);
   const agents = {
     echo: { driver: 'module', module: './echo.mjs' },
+    asks: { driver: 'module', module: './asks.mjs' },
     broken: { driver: 'stdio', command: process.execPath, args: [join(folder, 'broken.mjs')] },
   };
   writeFileSync(join(folder, 'dragoman.yaml'), JSON.stringify({ agents }));
@@ -321,6 +367,20 @@ test('--probe asks each agent a real question, and reports what a crashed one wr
   const { code, find } = await examine([...args, '--probe'], { folder });
   expect(code).toBe(1);
   expect(find('probe echo')).toMatchObject({ ok: true, message: expect.stringMatching(/^answered in \d+ ms$/) });
+  expect(find('probe asks')).toMatchObject({
+    ok: true,
+    message: expect.stringMatching(/^asked a question after \d+ ms$/),
+  });
   expect(find('probe broken')).toMatchObject({ ok: false });
   expect(find('probe broken').message).toContain('ended with exit code 4 (it wrote: Error: no model is loaded)');
+});
+
+test('--probe reports a model server that does not run, in a process that has nothing else to do', async () => {
+  const folder = temporaryFolder();
+  const agents = { t: { driver: 'openai', base_url: `http://127.0.0.1:${await freePort()}/v1`, model: 'm' } };
+  writeFileSync(join(folder, 'dragoman.yaml'), JSON.stringify({ agents }));
+  const { code, stdout } = await dragoman(['doctor', '--probe', '--json', '--port', '0'], { folder });
+  expect(code).toBe(1);
+  const probe = JSON.parse(stdout).checks.find(({ check }: { check: string }) => check === 'probe t');
+  expect(probe).toMatchObject({ ok: false, message: expect.stringContaining('connection refused') });
 });

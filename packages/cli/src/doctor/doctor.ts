@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createClient, DragomanError } from '@dragoman/client';
+import { isPostgresUrl } from '@dragoman/core';
 import { PROGRAM } from '../command.ts';
 import { type ConnectionOptions, findKey, findServer, isLoopbackUrl } from '../connection.ts';
 import type { Context } from '../context.ts';
@@ -11,7 +12,7 @@ import { troubleOf } from '../trouble.ts';
 import { checkAgents, checkNamedAgents } from './agents.ts';
 import { checkDataFolder } from './data-folder.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
-import { checkBuild, checkDriver, checkNode } from './installation.ts';
+import { checkBuild, checkNode, checkStore } from './installation.ts';
 import { checkNodes } from './nodes.ts';
 import { checkKey, checkOtherPorts, checkServer, type ServerPlace } from './server.ts';
 import { checkStart } from './start.ts';
@@ -42,12 +43,12 @@ export async function examineInstallation(options: DoctorOptions, context: Conte
   return [
     checkNode(),
     checkBuild(),
-    await checkDriver(),
+    await checkStore(settings.config.store),
     ...findings,
     ...parts,
     ...checkNamedAgents(settings.config, Object.keys(configured)),
     ...(await checkStart(settings, context, { known: parts, probe: options.probe === true })),
-    ...(await checkDataFolders({ options, surroundings, data: settings.data, serverRuns })),
+    ...(await checkDataFolders({ options, surroundings, settings, serverRuns })),
     await checkServer(place, health),
     ...(serverRuns
       ? [
@@ -82,10 +83,13 @@ function readConfiguration(options: DoctorOptions, { environment, folder }: Cont
 async function checkDataFolders({
   options,
   surroundings,
-  data,
+  settings: { config, data },
   serverRuns,
-}: Pick<RunningServer, 'options' | 'surroundings'> & { data: string; serverRuns: boolean }): Promise<DoctorFinding[]> {
-  const findings = [await checkDataFolder(data, { serverRuns })];
+}: Pick<RunningServer, 'options' | 'surroundings'> & { settings: ServeSettings; serverRuns: boolean }): Promise<
+  DoctorFinding[]
+> {
+  const inPostgres = isPostgresUrl(config.store ?? '');
+  const findings = [await checkDataFolder(data, { serverRuns, inPostgres })];
   const ofDev = devDataIn(options, surroundings);
   if (ofDev === data || !existsSync(ofDev)) return findings;
   return [...findings, await checkDataFolder(ofDev, { check: 'data of dev', serverRuns })];

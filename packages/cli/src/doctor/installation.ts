@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqliteStore } from '@dragoman/core';
+import { isPostgresUrl, openSqliteStore, postgresVersion, shownPostgresUrl } from '@dragoman/core';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 
 /** Whether this Node is one we run on. */
@@ -34,8 +34,24 @@ function isBuilt(part: string): boolean {
   }
 }
 
+/** Whether the configured store can be used. */
+export async function checkStore(store = 'sqlite'): Promise<DoctorFinding> {
+  if (store === 'memory') return sound('store', 'in memory, gone when the server stops');
+  return isPostgresUrl(store) ? checkPostgres(store) : checkDriver();
+}
+
+/** Whether PostgreSQL answers with the version and settings that the store needs. Nothing is created in it. */
+async function checkPostgres(url: string): Promise<DoctorFinding> {
+  try {
+    return sound('store', `PostgreSQL ${await postgresVersion(url)} at ${shownPostgresUrl(url)}`);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return broken('store', message, 'start PostgreSQL, or correct the URL in store or DRAGOMAN_STORE');
+  }
+}
+
 /** Whether the SQLite driver loads and can write, in a folder that is gone afterwards. */
-export async function checkDriver(): Promise<DoctorFinding> {
+async function checkDriver(): Promise<DoctorFinding> {
   const folder = await mkdtemp(join(tmpdir(), 'dragoman-doctor-'));
   try {
     const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });

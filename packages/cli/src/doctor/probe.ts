@@ -1,6 +1,7 @@
 import { ALL_PERMISSIONS, type Log } from '@dragoman/core';
-import { newEnvelope } from '@dragoman/protocols';
+import { newEnvelope, questionIn } from '@dragoman/protocols';
 import { type Config, type Server, systemIds } from '@dragoman/server';
+import { PROGRAM } from '../command.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 
 /** Asks each agent of a configuration a real question, one after the other, and reports what it answers or why it does not. */
@@ -21,24 +22,31 @@ export async function probeAgents(
 async function probed({ engine }: Pick<Server, 'engine'>, id: string, milliseconds: number): Promise<DoctorFinding> {
   const check = `probe ${id}`;
   const startedAt = performance.now();
-  const signal = AbortSignal.timeout(milliseconds);
+  // A timer that keeps the process alive: no other may be left while an agent waits, for a model or for a person.
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(), milliseconds);
+  const { signal } = over;
   const request = { request_id: `probe_${systemIds.hex()}`, method: 'chat.send', params: { content: QUESTION } };
-  const envelope = newEnvelope({ ...request, agent_ref: { id }, is_stream: false });
+  const envelope = newEnvelope({ ...request, agent_ref: { id }, is_stream: true });
   const principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS } as const;
   try {
     for await (const frame of engine.handle(envelope, { principal, signal, log: SILENT })) {
+      const took = Math.round(performance.now() - startedAt);
+      if (questionIn(frame) !== undefined) return sound(check, `asked a question after ${took} ms`);
       if (!frame.is_final) continue;
       if (frame.response_kind === 'e2a.error') return broken(check, String(frame.body.message), FIX);
-      return sound(check, `answered in ${Math.round(performance.now() - startedAt)} ms`);
+      return sound(check, `answered in ${took} ms`);
     }
     return broken(check, 'it ended without an answer', FIX);
   } catch (error) {
     if (signal.aborted) return broken(check, `it did not answer within ${milliseconds / 1000} s`, FIX);
     throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const QUESTION = 'Hello. This is a test of the connection; a short answer is enough.';
-const FIX = 'run the agent alone, or read its output: dragoman serve --log-level debug';
+const FIX = `run the agent alone, or read its output: ${PROGRAM} serve --log-level debug`;
 const PATIENCE_MS = 30_000;

@@ -28,7 +28,7 @@ export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' 
     // The shapes of an operator's own operations are known only after running their files.
     const written = operations === undefined ? ToolWorkflow.in(workflow, rules) : undefined;
     const isSound = written === undefined || written instanceof ToolWorkflow;
-    return isSound ? sound(check, 'is there') : broken(check, written.fault, 'correct it');
+    return isSound ? sound(check, 'found') : broken(check, written.fault, 'correct it');
   });
 }
 
@@ -36,5 +36,5 @@ function checkFile(path: string): DoctorFinding {
   const check = `tools ${basename(path)}`;
   if (!existsSync(path)) return broken(check, `file not found: ${path}`, 'create the file, or correct tools');
   const fault = syntaxFault(path);
-  return fault === undefined ? sound(check, 'is there') : broken(check, fault, 'correct it');
+  return fault === undefined ? sound(check, 'found') : broken(check, fault, 'correct it');
 }

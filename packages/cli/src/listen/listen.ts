@@ -54,10 +54,10 @@ function certificateIn(data: string, now: Date): ListenCertificate {
   }
 }
 
-function cannotListen({ message }: NodeJS.ErrnoException): Trouble {
+function cannotListen({ code, message, port }: NodeJS.ErrnoException & { port?: number }): Trouble {
   return {
     code: 'port_taken',
-    message: `cannot listen: ${message}`,
+    message: code === 'EADDRINUSE' ? `port ${port} is already in use` : `cannot listen: ${message}`,
     fixes: [`choose another: ${PROGRAM} listen --port 0`],
   };
 }

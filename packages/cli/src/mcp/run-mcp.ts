@@ -33,6 +33,7 @@ export async function runMcp(options: McpFlags & { json: boolean }, context: Con
 async function forward({ server, keyFile, data, agent }: McpFlags, context: Context): Promise<ExitCode> {
   const key = keyFile === undefined ? undefined : (await readText(keyFile, context)).trim();
   const options: ConnectionOptions = {
+    serverFlag: '--server',
     ...(server !== undefined && { url: server }),
     ...(key !== undefined && { key }),
     ...(data !== undefined && { data }),

@@ -11,8 +11,10 @@ import { firstLook, type Shown } from '../tour/first-look.ts';
 import { Callbacks, type Stage, stageOn } from '../tour/stage.ts';
 import { CLI_VERSION } from '../version.ts';
 import { visible } from '../visible.ts';
+import { createDataFolder } from './create-data-folder.ts';
 import { endpointLines } from './endpoint-lines.ts';
 import { ignoreInGit } from './ignore-in-git.ts';
+import { reload } from './reload.ts';
 import { runServer } from './run-server.ts';
 import { configPlace, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 
@@ -29,6 +31,7 @@ export async function dev(
   const { terminal } = context;
   const given = readSettings(options, context, { data: DEFAULT_DEV_DATA });
   const { data } = given;
+  createDataFolder(data);
   ignoreInGit({ data, folder: context.folder });
   let url = '';
   await using callbacks = await Callbacks.listen(0, listenCertificate(data, context.now()), () => url);
@@ -60,6 +63,7 @@ export async function dev(
       await callbacks[Symbol.asyncDispose]();
       if (!json && isWanted) terminal.out(suggestionText({ keys, settings, context }));
     },
+    onHangUp: (server) => reload(server, { options, json, context, complete: (read) => demo.with({ ...read, data }) }),
   });
 }
 

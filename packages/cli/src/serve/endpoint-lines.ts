@@ -12,7 +12,9 @@ export function endpointLines(
     (address) => address !== undefined,
   );
   return [
-    ...everyAddress(host, url, interfaces).map((address) => `           ${address}`),
+    ...everyAddress(host, url, interfaces)
+      .filter((address) => address !== url)
+      .map((address) => `           ${address}`),
     ...(adminUrl === url ? [] : [`  admin    ${adminUrl}`]),
     ...(wireAddresses.length === 0 ? [] : [`  wire     ${wireAddresses.join(', ')}`]),
     ...(messages.url === undefined ? [] : [`  messages ${messages.url}`]),

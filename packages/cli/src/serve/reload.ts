@@ -8,16 +8,16 @@ import { startTrouble } from './start-trouble.ts';
 /** Reloads the configuration of the running server. An invalid one is reported, and the running one stays. */
 export async function reload(
   server: Server,
-  { options, json, context }: { options: ServeOptions & ReloadOptions; json: boolean; context: Context },
+  { options, json, context, complete = (settings) => settings }: ReloadSettings,
 ): Promise<void> {
   const { terminal, folder } = context;
   try {
-    const settings = readSettings(options, context);
+    const settings = complete(readSettings(options, context));
     const reloaded = await taken(server, settings, options);
     if (json) terminal.out(`${JSON.stringify({ event: 'reloaded', ...reloaded })}\n`);
     else terminal.note(`${reloadedLine(configPlace(settings, folder), reloaded)}\n`);
     for (const { message, fix } of checkNamedAgents(settings.config, server.engine.router.ids())) {
-      if (!json) terminal.note(`${message}\n  → ${fix}\n`);
+      if (!json) terminal.note(`warning: ${message}\n  → ${fix}\n`);
     }
   } catch (error) {
     const trouble = troubleOf(error) ?? unforeseen(error);
@@ -27,6 +27,14 @@ export async function reload(
       json,
     );
   }
+}
+
+export interface ReloadSettings {
+  readonly options: ServeOptions & ReloadOptions;
+  readonly json: boolean;
+  readonly context: Context;
+  /** Adds what the server runs with beside the configuration. */
+  readonly complete?: (settings: ServeSettings) => ServeSettings;
 }
 
 function taken(server: Server, settings: ServeSettings, { allowEmpty }: ReloadOptions): Promise<Reloaded> {

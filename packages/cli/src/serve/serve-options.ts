@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { integer } from '../command.ts';
+import { integer, nonEmptyName } from '../command.ts';
 import { DEFAULT_CONFIG, DEFAULT_HOST, DEFAULT_PORT } from '../environment.ts';
 
 /** The options for the address and data of a server; `doctor` uses them too. */
@@ -12,7 +12,7 @@ export function withServeOptions(command: Command, { data }: { data: string }): 
       `the port; 0 picks a free port (default: ${DEFAULT_PORT})`,
       integer({ from: 0, to: 65_535 }),
     )
-    .option('--data <folder>', `the data folder (default: ${data})`);
+    .option('--data <folder>', `the data folder (default: ${data})`, nonEmptyName);
 }
 
 /** Of log lines, the most talkative first. */
@@ -28,5 +28,5 @@ export function withLogLevel(command: Command): Command {
 
 /** For the commands that may start on a database that lost something. */
 export function withAcceptLoss(command: Command): Command {
-  return command.option('--accept-loss', 'start even if the database has lost recorded requests');
+  return command.option('--accept-loss', 'start with a database that is older than expected or missing');
 }

@@ -5,6 +5,7 @@ import { checkNamedAgents } from '../doctor/agents.ts';
 import { paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
 import { CLI_VERSION } from '../version.ts';
+import { createDataFolder } from './create-data-folder.ts';
 import { endpointLines } from './endpoint-lines.ts';
 import { ignoreInGit } from './ignore-in-git.ts';
 import { reload } from './reload.ts';
@@ -19,7 +20,10 @@ export function serve(
   const { terminal } = context;
   const { json } = options;
   const settings = readSettings(options, context);
-  if (settings.config.store !== 'memory') ignoreInGit({ data: settings.data, folder: context.folder });
+  if (settings.config.store !== 'memory') {
+    createDataFolder(settings.data);
+    ignoreInGit({ data: settings.data, folder: context.folder });
+  }
   return runServer({
     settings,
     context,
@@ -29,7 +33,7 @@ export function serve(
     onListening: async (server) => {
       if (!json) terminal.out(greeting(server, settings, context));
       for (const { message, fix } of checkNamedAgents(settings.config, server.engine.router.ids())) {
-        if (!json) terminal.note(`${message}\n  → ${fix}\n`);
+        if (!json) terminal.note(`warning: ${message}\n  → ${fix}\n`);
       }
     },
     onHangUp: (server) => reload(server, { options, json, context }),

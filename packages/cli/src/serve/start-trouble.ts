@@ -73,7 +73,9 @@ export async function startTrouble(
         code,
         message,
         fixes: [
-          'restore the key that the vault was encrypted with',
+          message.includes('is not a valid key')
+            ? 'correct it, or for a first start create one: openssl rand -base64 32'
+            : 'restore the key that the vault was encrypted with',
           `or start with another folder: ${PROGRAM} ${command}${ofConfig} --data OTHER_FOLDER`,
         ],
       };

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { type Log, temporaryFolder } from '@dragoman/core';
 import { type Server, startServer, systemClock, systemIds } from '@dragoman/server';
 import type { Context } from '../context.ts';
+import { createDataFolder } from '../serve/create-data-folder.ts';
 import { readSettings } from '../serve/settings.ts';
 import { startTrouble } from '../serve/start-trouble.ts';
 import { terminalLog } from '../serve/terminal-log.ts';
@@ -28,6 +29,7 @@ export async function withLocalHost<T>(
   const { adminKey, vaultKey, configPath } = settings;
   const { log = terminalLog(context.terminal, { level: 'warn' }) } = options;
   const data = options.data === undefined ? undefined : resolve(context.folder, options.data);
+  if (data !== undefined) createDataFolder(data);
   const temporary = data === undefined ? temporaryFolder({ places: temporaryPlaces(context), log }) : undefined;
   // What comes of the action is printed when it is over; what a tool prints is not part of it.
   const { giveBack } = ownStdout();

@@ -11,6 +11,7 @@ import {
   systemIds,
 } from '@dragoman/server';
 import type { Context, ExitCode } from '../context.ts';
+import { createDataFolder } from '../serve/create-data-folder.ts';
 import { readSettings } from '../serve/settings.ts';
 import { type StartCommand, startTrouble } from '../serve/start-trouble.ts';
 import { outliveStrayErrors } from '../serve/stray-errors.ts';
@@ -41,11 +42,13 @@ export async function runStdioHost(
   { command, serve }: { readonly command: StartCommand; readonly serve: (host: StdioHost) => Promise<void> },
 ): Promise<ExitCode> {
   const settings = readSettings({ ...(options.config !== undefined && { config: options.config }) }, context);
+  const data = options.data === undefined ? undefined : resolve(context.folder, options.data);
+  if (data !== undefined) createDataFolder(data);
   const { output, giveBack } = ownStdout();
   const { config, adminKey, vaultKey } = settings;
   const log = options.json ? jsonLog('info') : terminalLog(context.terminal, { level: 'warn' });
-  const temporary = options.data === undefined ? temporaryFolder({ places: temporaryPlaces(context), log }) : undefined;
-  const folder = temporary?.path ?? resolve(context.folder, options.data ?? '');
+  const temporary = data === undefined ? temporaryFolder({ places: temporaryPlaces(context), log }) : undefined;
+  const folder = data ?? temporary?.path ?? '';
   const forgetStray = outliveStrayErrors(context, log);
   let server: Server | undefined;
   let input: Readable | undefined;

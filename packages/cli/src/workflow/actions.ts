@@ -1,8 +1,9 @@
+import type { DragomanError } from '@dragoman/client';
 import type { ExecutionResult, RunOptions, ValidationReport } from '@dragoman/protocols/a2e-workflow';
 import { cancelOnSignal } from '../cancel-on-signal.ts';
 import { PROGRAM } from '../command.ts';
 import type { WorkflowFlags } from '../commands/workflow.ts';
-import { type ServerConnection, talking } from '../connection.ts';
+import { isHere, type ServerConnection, talking } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { paint } from '../paint.ts';
 import { table } from '../table.ts';
@@ -53,7 +54,8 @@ export async function runWorkflowFile(text: string, { server, options, context }
   const { terminal } = context;
   const workflow = options.keepId === true ? text : withFreshId(text);
   const { workflows } = server.client;
-  const id = await talking(server, 'agent', () => workflows.start(workflow, howOf(options)));
+  const hints = isHere(options, context) ? credentialHint : () => [];
+  const id = await talking(server, 'agent', () => workflows.start(workflow, howOf(options)), hints);
   const forget = cancelOnSignal(() => workflows.cancel(id), context);
   const printer = new ProgressPrinter({ terminal, json: options.json });
   const follow = async (): Promise<ExecutionResult> => {
@@ -65,8 +67,26 @@ export async function runWorkflowFile(text: string, { server, options, context }
   };
   const result = await talking(server, 'agent', follow, goesOn(id)).finally(forget);
   if (options.json) terminal.out(`${JSON.stringify(result)}\n`);
-  else printer.end(result);
+  else {
+    printer.end(result);
+    if (isHere(options, context)) terminal.note(allowHint(result));
+  }
   return result.status === 'success' ? 0 : 1;
+}
+
+/** How a run without a server gets to a host that the gate refused. */
+function allowHint({ error, errors = error === undefined ? [] : [error] }: ExecutionResult): string {
+  const refused = errors.flatMap(({ suggestions = [] }) => suggestions).join('\n');
+  const [, host] = /\bname (\S+) in gate\.allow/.exec(refused) ?? [];
+  return host === undefined
+    ? ''
+    : `  → allow it for this run: --allow ${host}, or run it on a server that allows it: --url URL\n`;
+}
+
+/** A run without a server has no vault. */
+function credentialHint({ issues }: Pick<DragomanError, 'issues'>): string[] {
+  const isMissing = issues.some(({ code }) => code === 'credential_unavailable');
+  return isMissing ? ['run it on the server that has the credential: --url URL'] : [];
 }
 
 /** After a broken connection: the execution continues, and how to find it. */

@@ -38,7 +38,8 @@ export async function localServer(
       folder,
       clock: systemClock,
       ids: systemIds,
-      log: terminalLog(context.terminal, { level: 'warn' }),
+      // The result says what failed.
+      log: terminalLog(context.terminal, { level: 'error' }),
       onAdminKey: () => {},
     }).catch(async (error: unknown) => fail(await startTrouble(error, { settings, command: 'workflow run' })));
     const agentId = 'local-operator';

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Log } from '../ports/ports.ts';
 import { CommitMarker } from './commit-marker.ts';
 import { requestRow } from './requests.contract.ts';
 import { openSqliteStore } from './sqlite-store.ts';
@@ -48,6 +49,16 @@ describe('the marker of commits', () => {
 });
 
 describe('a database', () => {
+  test('whose file is removed while it is open is reported with its next commit', async () => {
+    const lines: string[] = [];
+    const silent = () => {};
+    const error = (_: object, message: string) => void lines.push(message);
+    await using store = await open({ log: { debug: silent, info: silent, warn: silent, error } });
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    await store.requests.accept(requestRow({ requestId: 'lost' }));
+    await expect.poll(() => lines).toContainEqual(expect.stringContaining('dragoman.db was removed'));
+  });
+
   test('that lost commits is refused, however often, until the loss is accepted', async () => {
     await write('one');
     const old = readFileSync(join(folder, 'dragoman.db'));
@@ -105,7 +116,7 @@ describe('a database', () => {
   });
 });
 
-function open(options: { acceptLoss?: boolean } = {}) {
+function open(options: { acceptLoss?: boolean; log?: Log } = {}) {
   return openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {}, ...options });
 }
 

@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { countOf } from './sql/commits.ts';
 import { DATABASE } from './sqlite-database.ts';
@@ -11,12 +21,16 @@ import { StoreError } from './store-error.ts';
  */
 export class CommitMarker {
   readonly #path: string;
+  readonly #database: string;
+  #onGone: (() => void) | undefined;
   readonly #elapsed: () => number;
   #written = -1;
   #writtenAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ folder, elapsed }: { folder: string; elapsed: () => number }) {
+  constructor({ folder, elapsed, onGone }: CommitMarkerOptions) {
+    this.#database = join(folder, DATABASE);
+    this.#onGone = onGone;
     this.#path = join(folder, MARKER);
     this.#elapsed = elapsed;
   }
@@ -47,6 +61,10 @@ export class CommitMarker {
     this.#timer = undefined;
     this.#writtenAt = this.#elapsed();
     if (count === this.#written) return;
+    if (this.#onGone !== undefined && !existsSync(this.#database)) {
+      this.#onGone();
+      this.#onGone = undefined;
+    }
     try {
       const file = openSync(`${this.#path}.part`, 'w', 0o600);
       try {
@@ -59,6 +77,13 @@ export class CommitMarker {
       this.#written = count;
     } catch {}
   }
+}
+
+export interface CommitMarkerOptions {
+  readonly folder: string;
+  readonly elapsed: () => number;
+  /** Called once if the database file is missing at a write: what is committed to it then is lost. */
+  readonly onGone?: () => void;
 }
 
 /** Refuses a database that lost commits: a key revoked or a nonce used in them would be valid again. */

@@ -8,3 +8,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { connectPostgresStore } = await import('./postgres/postgres-store.ts');
   return connectPostgresStore(options);
 }
+
+/** PostgreSQL's version, where the store can use it. Rejects with a `StoreError` that names the obstacle. */
+export async function postgresVersion(url: string): Promise<string> {
+  const [{ readPostgresUrl }, { usableVersion }] = await Promise.all([
+    import('./postgres/postgres-url.ts'),
+    import('./postgres/open-database.ts'),
+  ]);
+  return usableVersion(readPostgresUrl(url));
+}

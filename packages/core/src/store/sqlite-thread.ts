@@ -43,7 +43,7 @@ interface Opened {
 async function open({ folder, ballastBytes, engine: module, acceptLoss }: ThreadSetup): Promise<Opened> {
   const engine = await engineOf(module);
   if (!createPrivateFolder(folder, DATABASE)) {
-    log('warn', { folder }, 'others may read the names in the data folder, which existed before: chmod 700 hides them');
+    log('warn', {}, `other users can list files in ${folder}; run chmod 700 ${folder}`);
   }
   const lock = new FolderLock({ engine, folder });
   let database: Database | undefined;
@@ -54,7 +54,7 @@ async function open({ folder, ballastBytes, engine: module, acceptLoss }: Thread
     const opened = makingRoom(ballast, () => openDatabase(engine, path));
     database = opened;
     const elapsed = () => performance.now();
-    const marker = new CommitMarker({ folder, elapsed });
+    const marker = new CommitMarker({ folder, elapsed, onGone: () => tellGone(path) });
     if (!acceptLoss) refuseLoss(database, { folder, marker });
     for (const damage of makingRoom(ballast, () => endDamaged(opened)))
       log('error', { ...damage }, 'ended as store_damaged: it cannot be read');
@@ -179,6 +179,10 @@ function log(level: 'info' | 'warn' | 'error', fields: Record<string, unknown>, 
 function tellRoom(room: boolean): void {
   if (room) log('info', { folder: setup.folder }, 'the disk has room again');
   else log('error', { folder: setup.folder }, 'the disk is full: nothing new is recorded');
+}
+
+function tellGone(path: string): void {
+  log('error', {}, `${path} was removed while the server runs: all it records now is lost when it stops`);
 }
 
 /** Writes that share one commit at most: a read may have to wait for one such commit. */

@@ -148,9 +148,9 @@ class DocumentReader {
       if (this.#operations.size === 0) this.#issues.push(empty(at));
       else for (const issue of this.#undefinedReferences()) this.refuse(issue);
     }
-    if (this.#issues.length > 0) return { ok: false, issues: listed(this.#issues) };
+    if (this.#issues.length > 0) return { ok: false, issues: listed(this.#issues, at) };
     const { executionId = null, order = this.#impliedOrder() } = this.#begin ?? {};
-    return accept({ executionId, operations: this.#operations, order }, listed(this.#warnings));
+    return accept({ executionId, operations: this.#operations, order }, listed(this.#warnings, at));
   }
 
   #read(json: Json, reading: LineReading, prefix: string): void {
@@ -264,8 +264,8 @@ class DocumentReader {
 }
 
 /** Marks a truncated list. */
-function listed(issues: readonly Issue[]): readonly Issue[] {
-  return issues.length < MOST_PROBLEMS ? issues : [...issues, MORE_PROBLEMS];
+function listed(issues: readonly Issue[], pointer: string): readonly Issue[] {
+  return issues.length < MOST_PROBLEMS ? issues : [...issues, { ...MORE_PROBLEMS, pointer }];
 }
 
 function tooLong(pointer: string, count: number): Issue {

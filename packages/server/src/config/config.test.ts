@@ -6,6 +6,13 @@ test.each(['[]', '[echo, clock]', 'false'])('mailbox.anonymous may be %s', (anon
 });
 
 test.each([
+  ['[1]', 'the configuration must be a mapping'],
+  ['store: mysql', 'store must be sqlite, memory or a postgres:// URL; got "mysql"'],
+])('%s is refused in the words of a configuration file', (text, message) => {
+  expect(parseConfig(text)).toMatchObject({ ok: false, issues: [{ message: expect.stringContaining(message) }] });
+});
+
+test.each([
   ['true', 'true'],
   ['["*"]', '"*"'],
   ['[echo, "*"]', '"*"'],

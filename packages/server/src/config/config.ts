@@ -35,13 +35,22 @@ export function parseConfig(text: string): Outcome<Config> {
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   if (document.errors.length > 0) return reject(...yamlIssues(document, lines));
   const value = (document.toJS({ maxAliasCount: 10 }) ?? {}) as JsonObject;
-  const issues: Issue[] = [...issuesOf(validateConfig, ConfigShape, value)];
+  const issues: Issue[] = issuesOf(validateConfig, ConfigShape, value).map(worded);
   if (issues.length === 0) issues.push(...SENSE.flatMap((issuesIn) => issuesIn(value as Config)));
   if (issues.length === 0) return accept(value as Config);
   const offsets = offsetsOf(document);
   const offsetOf = ({ pointer }: Issue) => offsets.get(pointer) ?? offsets.get(parentOf(pointer)) ?? 0;
   return reject(...issues.map((issue) => placed(issue, lines.linePos(offsetOf(issue)))));
 }
+
+/** In the words of a configuration file. */
+function worded(issue: Issue): Issue {
+  const [was, is] = issue.pointer === '/store' ? STORE_WORDS : ROOT_WORDS;
+  return { ...issue, message: issue.message.replace(was, is) };
+}
+
+const ROOT_WORDS = [/^the message must be an object/, 'the configuration must be a mapping'] as const;
+const STORE_WORDS = [/must match \S+(?=;)/, 'must be sqlite, memory or a postgres:// URL'] as const;
 
 /** As in the administration of agents. */
 function agentIssues({ agents = {} }: Config): Issue[] {

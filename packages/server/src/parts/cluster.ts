@@ -1,4 +1,6 @@
-import { Cluster, type Store } from '@dragoman/core';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Cluster, isPostgresUrl, type Store } from '@dragoman/core';
 import { adminNodesRoute } from '../routes/admin-nodes.ts';
 import { readyRoute } from '../routes/ready.ts';
 import type { ServerPart } from './part.ts';
@@ -12,15 +14,21 @@ export interface ClusterPart extends ServerPart {
 }
 
 /** This node among the others. It beats from when the store is open until everything else has stopped. */
-export function openClusterPart({ config, store, clock, log }: OpeningOptions & { store: Store }): ClusterPart {
+export function openClusterPart({ config, folder, store, clock, log }: OpeningOptions & { store: Store }): ClusterPart {
   const { ttl_ms: ttlMs, grace_ms: graceMs, beat_ms: beatMs } = config.cluster;
   const cluster = store.cluster && new Cluster({ store: store.cluster, clock, log, ttlMs, graceMs, beatMs });
+  const hasFile = config.store !== 'memory' && !isPostgresUrl(config.store);
+  // What a server writes to a removed file is lost when it stops.
+  const isStored = () => !hasFile || existsSync(join(folder, 'dragoman.db'));
   let isStarted = false;
   let isLeaving = false;
   cluster?.start();
   return {
     cluster,
-    routes: [readyRoute(() => isStarted && !isLeaving && cluster?.isFenced !== true), adminNodesRoute(store.cluster)],
+    routes: [
+      readyRoute(() => isStarted && !isLeaving && cluster?.isFenced !== true && isStored()),
+      adminNodesRoute(store.cluster),
+    ],
     stop: async () => cluster?.stop(),
     farewell: {
       start: async () => {

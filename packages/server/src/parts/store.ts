@@ -29,9 +29,13 @@ async function openStore({
   // For its keys and stored files.
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { name = hostname(), direct_url: directUrl, peer_url: peerUrl } = config.cluster;
-  // A node's own name and address may differ from those of the others.
-  const shared = JSON.stringify({ ...config, cluster: undefined });
-  const configDigest = createHash('sha256').update(shared).digest('hex').slice(0, 16);
+  const configDigest = digestOf(config);
   const place = `${hostname()}:${resolve(folder)}`;
   return openPostgresStore({ url: config.store, log, version: VERSION, name, place, configDigest, peerUrl, directUrl });
+}
+
+/** Equal for nodes that run with the same configuration; a node's own name and addresses may differ. */
+export function digestOf(config: OpeningOptions['config']): string {
+  const shared = JSON.stringify({ ...config, cluster: undefined, host: undefined, port: undefined });
+  return createHash('sha256').update(shared).digest('hex').slice(0, 16);
 }

@@ -7,7 +7,7 @@ export function readyRoute(isReady: () => boolean): Route {
     path: '/ready',
     access: 'public',
     counts: false,
-    summary: 'Readiness check: 503 while the server starts, stops or cannot reach its database.',
+    summary: 'Readiness check: 503 while the server starts or stops, and without its database.',
     handle: () =>
       isReady() ? { status: 200, json: { status: 'ready' } } : { status: 503, json: { status: 'not_ready' } },
   };

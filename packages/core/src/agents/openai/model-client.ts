@@ -71,7 +71,7 @@ export class ModelClient {
         const refused = await call.idle.watch(this.#refusal(answer, wait));
         if (tries >= MOST_TRIES || !refused.failure.retryable || (wait ?? 0) > LONGEST_WAIT_MS) throw refused;
       } catch (error) {
-        if (error instanceof ModelRefused || tries >= MOST_TRIES || hadLeft(error)) throw error;
+        if (error instanceof ModelRefused || tries >= MOST_TRIES || hadLeft(error)) throw ofTheModel(error);
       }
       await clock.wait(Math.max(backoff.next(), wait ?? 0), call.signal);
     }
@@ -144,6 +144,13 @@ export function modelFailed(what: string, details: JsonObject = {}, retryable = 
 function sound(json: Outcome<Json>, what: string): Json {
   if (json.ok) return json.value;
   throw modelFailed(`sent ${what} that cannot be read: ${json.issues[0]?.message ?? 'it is not JSON'}`);
+}
+
+/** The gate speaks of a host; a caller knows the agent alone. */
+function ofTheModel(error: unknown): unknown {
+  const known = failureOf(error);
+  if (known?.code !== 'unreachable') return error;
+  return new Refused({ ...known, message: known.message.replace(/^The host is/, 'The model server is') });
 }
 
 /** Whether the request may have reached the server. */

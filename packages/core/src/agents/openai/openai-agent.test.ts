@@ -270,7 +270,10 @@ describe('a model server', () => {
       await context.clock.advance(1000);
       return isOver;
     }).toBe(true);
-    expect(failureIn(await answer)?.code).toBe('unreachable');
+    expect(failureIn(await answer)).toMatchObject({
+      code: 'unreachable',
+      message: 'The model server is unreachable: connection refused.',
+    });
   });
 
   test('that stalls fails after the idle time', async () => {

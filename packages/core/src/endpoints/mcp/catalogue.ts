@@ -152,13 +152,14 @@ function listed(name: string, tool: Tool): ListedTool {
 
 function agentTool(name: string, { definition }: Tool): Omit<ListedTool, 'name' | 'kind' | 'isDeferred'> {
   const { name: agent, description, tags } = definition;
-  const skills = tags.length === 0 ? '' : ` Skills: ${tags.join(', ')}.`;
+  const purpose = description || `Asks the agent ${agent}.`;
+  const skills = tags.length === 0 ? '' : `${/[.!?]$/.test(purpose) ? '' : '.'} Skills: ${tags.join(', ')}.`;
   return {
     hasOutputSchema: false,
     input: AGENT_INPUT,
     definition: {
       name,
-      description: `${description || `Asks the agent ${agent}.`}${skills}`,
+      description: `${purpose}${skills}`,
       inputSchema: AGENT_INPUT as JsonObject,
       annotations: { openWorldHint: true },
     },

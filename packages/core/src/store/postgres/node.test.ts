@@ -167,6 +167,27 @@ test('a node that could not lock its number when it reconnected locks it with a 
   await others.close();
 });
 
+test('a node on the data folder of a live one is warned, but not one on a folder that is free again', async () => {
+  await using nodes = await twoNodes();
+  const url = server.url(`nodes_${schemas}`);
+  const warnings: string[] = [];
+  const silent = () => {};
+  const log = {
+    debug: silent,
+    info: silent,
+    warn: (_: object, text: string) => void warnings.push(text),
+    error: silent,
+  };
+  const first = await nodes.open('three', 'here');
+  const second = await connectPostgresStore({ url, name: 'four', place: 'here', log });
+  expect(warnings).toContainEqual(`node ${first.cluster.node} runs with the same data folder: give each node its own`);
+  await first[Symbol.asyncDispose]();
+  await second[Symbol.asyncDispose]();
+  warnings.length = 0;
+  await using _ = await connectPostgresStore({ url, name: 'five', place: 'here', log });
+  expect(warnings.filter((text) => text.includes('data folder'))).toEqual([]);
+});
+
 test('calls at once over a lost connection open one in its place', async () => {
   await using nodes = await twoNodes();
   const { cluster } = nodes.one;

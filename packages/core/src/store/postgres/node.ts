@@ -64,17 +64,23 @@ export class PostgresNode implements ClusterStore {
   }
 
   async join(): Promise<void> {
-    const { database, name, version, place, configDigest = null, peerUrl = null } = this.#options;
+    const { database, log, name, version, place, configDigest = null, peerUrl = null } = this.#options;
     const keeper = await this.#connected();
     const { rows } = await keeper.query(JOIN, [name, version, place, configDigest, peerUrl, STEPS.length]);
     const { id } = rows[0] as { id: number };
     // Its connections are still in use, where it was another node before.
-    if (database.node !== 0) await keeper.query('UPDATE lanes SET node = $1 WHERE node = $2', [id, database.node]);
+    const isFirst = database.node === 0;
+    if (!isFirst) await keeper.query('UPDATE lanes SET node = $1 WHERE node = $2', [id, database.node]);
     database.node = id;
     this.#lastBeat = undefined;
     await this.#settle(keeper);
     // The previous process in this place has ended, because its connection is gone.
     await keeper.query(BURY_EARLIER, [place, this.node, LOCK, this.#schema]);
+    // Later, its own earlier connection may still look like another node.
+    const { rows: others } = isFirst ? await keeper.query(SAME_PLACE, [place, this.node]) : { rows: [] };
+    for (const { id: other } of others as { id: number }[]) {
+      log?.warn({}, `node ${other} runs with the same data folder: give each node its own`);
+    }
     await keeper.query(FORGET_GONE);
     await keeper.query(FORGET_LANES);
     await keeper.query(FORGET_LINES);
@@ -301,6 +307,8 @@ const isFree = (id: string, lock: string, schema: string) =>
 const BURY_EARLIER = `
   UPDATE nodes SET state = 'dead'
   WHERE place = $1 AND place <> '' AND id <> $2 AND CASE WHEN state IN ('live', 'leaving') THEN ${isFree('id', '$3', '$4::text')} END`;
+const SAME_PLACE =
+  "SELECT id FROM nodes WHERE place = $1 AND place <> '' AND id <> $2 AND state IN ('live', 'leaving')";
 const beforeShortest =
   "clock_timestamp() - LEAST($2::double precision, $3::double precision) * interval '1 millisecond'";
 /** Only the clock of the database decides. Not when this node has been silent as well: then the database or all nodes stood still. */

@@ -21,6 +21,18 @@ export async function prepareSchema(address: PostgresAddress, log: Log | undefin
   }
 }
 
+/** The version of a server that the store can use; nothing is changed. Rejects with a `StoreError` that names the fix. */
+export async function usableVersion(address: PostgresAddress): Promise<string> {
+  const connection = await dial(address, () => {});
+  try {
+    return await checked(connection, undefined);
+  } catch (error) {
+    throw explained(error, address);
+  } finally {
+    await connection.close();
+  }
+}
+
 async function checked(connection: PostgresConnection, log: Log | undefined): Promise<string> {
   const { rows } = await connection.script(`
     SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version,

@@ -1,0 +1,13 @@
+import type { AgentList } from '@dragoman/client';
+import { nearest } from '@dragoman/protocols';
+
+/** A warning for each agent that a permission names and that is not there. It may be added later, so the permission is kept. */
+export function unknownAgentWarnings(names: readonly string[], { agents, targets }: AgentList): string[] {
+  const known = [...targets, ...agents.map(({ agent_id }) => agent_id)];
+  return names.flatMap((name) => {
+    if (name === '*' || known.includes(name)) return [];
+    const close = nearest(name, known);
+    const hint = close === undefined ? '' : `; did you mean ${close}?`;
+    return [`warning: there is no agent ${JSON.stringify(name)} yet${hint}\n`];
+  });
+}
