@@ -101,6 +101,12 @@ describe('errors', () => {
     expect(notes).toContain('cannot connect to http://127.0.0.1:2\n  → start it with: npx dragoman serve');
   });
 
+  test('a server that mcp does not find is named by the option of mcp', async () => {
+    const { code, notes } = await run('mcp', '--server', 'http://127.0.0.1:2');
+    expect(code).toBe(1);
+    expect(notes).toContain('or specify another server with --server\n');
+  });
+
   test('there is no key', async () => {
     const url = await listen(() => healthy);
     const { code, notes } = await run('send', '--url', url, 'hello');

@@ -178,3 +178,10 @@ test.each([
   const broken = Object.assign(new Error('broken', { cause }), { code: 'module_broken', path });
   expect((await startTrouble(broken, { settings: settings(), command: 'serve' })).fixes).toEqual(fixes(path));
 });
+
+test('an invalid vault key can be replaced where there is no vault yet; another key has to be restored', async () => {
+  const fixFor = async (message: string) =>
+    (await startTrouble(failed('vault_locked', message), { settings: settings(), command: 'serve' })).fixes?.[0];
+  expect(await fixFor('DRAGOMAN_VAULT_KEY is not a valid key: too short.')).toContain('openssl rand -base64 32');
+  expect(await fixFor('The vault was encrypted with a different key.')).toContain('restore the key');
+});
