@@ -3,11 +3,11 @@ import { connect, createServer, type Socket } from 'node:net';
 
 /** A network between clients and PostgreSQL that can stop delivering, on the connections it has, without closing them. */
 export async function startDroppingNetwork(path: string) {
-  const connections = new Set<{ isDropped: boolean; isMute: boolean }>();
+  const connections = new Set<{ isDropped: boolean }>();
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(path);
-    const connection = { isDropped: false, isMute: false };
+    const connection = { isDropped: false };
     connections.add(connection);
     for (const [from, to] of [
       [client, upstream],
@@ -15,7 +15,7 @@ export async function startDroppingNetwork(path: string) {
     ] as const) {
       sockets.add(from);
       from.on('data', (data) => {
-        if (!connection.isDropped && !(connection.isMute && from === upstream)) to.write(data);
+        if (!connection.isDropped) to.write(data);
       });
       from.on('error', () => {});
       from.on('close', () => {
@@ -30,10 +30,6 @@ export async function startDroppingNetwork(path: string) {
     /** From now on, for the connections there are. */
     drop: () => {
       for (const connection of connections) connection.isDropped = true;
-    },
-    /** The same for what PostgreSQL answers: it still receives everything. */
-    dropAnswers: () => {
-      for (const connection of connections) connection.isMute = true;
     },
     [Symbol.dispose]: () => {
       for (const socket of sockets) socket.destroy();

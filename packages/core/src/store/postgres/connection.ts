@@ -123,13 +123,6 @@ const PARSERS: Readonly<Record<number, (value: string) => unknown>> = {
   21: Number,
   23: Number,
   701: Number,
-  1016: (value) =>
-    value === '{}'
-      ? []
-      : value
-          .slice(1, -1)
-          .split(',')
-          .map((one) => (one === 'NULL' ? null : Number(one))),
   1700: Number,
 };
 

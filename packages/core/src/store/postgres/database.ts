@@ -12,23 +12,6 @@ export interface Queries {
   run(text: string, ...values: unknown[]): Promise<number>;
 }
 
-/** Takes statements that `setStatement` made; their values begin at `$3`. Returns what the statement reports. */
-export interface SetWriter {
-  writeSet(text: string, ...values: unknown[]): Promise<(number | null)[]>;
-}
-
-export interface Transaction extends Queries, SetWriter {}
-
-/**
- * A statement over a set of rows, with everything that is known of it afterwards in the row of its connection. Its rows come from `unnest` and
- * `lane`: without the lane there are none.
- */
-export function setStatement(withQueries: string, reported: string): string {
-  return `
-  WITH lane AS (SELECT id FROM lanes WHERE id = $1 AND NOT is_closed FOR NO KEY UPDATE), ${withQueries}
-  UPDATE lanes l SET last = $2, reported = ARRAY(${reported}) FROM lane WHERE l.id = lane.id RETURNING l.reported`;
-}
-
 export interface DatabaseOptions {
   readonly address: PostgresAddress;
   readonly log?: Log | undefined;
@@ -39,19 +22,15 @@ export interface DatabaseOptions {
 }
 
 /**
- * Connections to one database, and the ways to use them.
+ * Connections to one database, and the two ways to use them.
  *
- *   read       one statement; another connection does it again when one is lost
- *   write      one transaction
- *   writeSet   one statement over a set of rows, which is a transaction: one round trip
- *
- * A connection that is lost while it commits leaves open whether it did. Each transaction therefore writes its number into the row of its
- * connection, the lane, and a set writes what it returns. The lane shows the outcome, and once closed it lets nothing more commit. So
- * `store_unavailable` always means that nothing was recorded.
+ *   read    one statement; another connection does it again when one is lost
+ *   write   one transaction. A connection that is lost while it commits leaves open whether it did. Each transaction therefore writes its
+ *           number into the row of its connection, and that row shows the outcome. So `store_unavailable` always means that nothing was recorded.
  */
-export class PostgresDatabase implements SetWriter {
+export class PostgresDatabase {
   readonly #options: DatabaseOptions;
-  readonly patienceMs: number;
+  readonly #patienceMs: number;
   readonly #most: number;
   readonly #lanes = new WeakMap<PostgresConnection, Lane>();
   #idle: PostgresConnection[] = [];
@@ -69,7 +48,7 @@ export class PostgresDatabase implements SetWriter {
   constructor(options: DatabaseOptions) {
     this.#options = options;
     this.#most = options.connections ?? 8;
-    this.patienceMs = options.patienceMs ?? 30_000;
+    this.#patienceMs = options.patienceMs ?? 30_000;
   }
 
   /** Statements one by one, each on any connection: for reads. */
@@ -84,12 +63,8 @@ export class PostgresDatabase implements SetWriter {
   };
 
   /** A transaction. It may run more than once, until one commits. */
-  write<Result>(work: (queries: Transaction) => Promise<Result>): Promise<Result> {
+  write<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     return this.#patiently(() => this.#with((connection) => this.#transaction(connection, work)));
-  }
-
-  writeSet(text: string, ...values: unknown[]): Promise<(number | null)[]> {
-    return this.#patiently(() => this.#with((connection) => this.#writeSet(connection, text, values)));
   }
 
   /** Closes all connections: the network may have dropped them silently. What they were used for is tried again on others. */
@@ -117,10 +92,12 @@ export class PostgresDatabase implements SetWriter {
 
   async #transaction<Result>(
     connection: PostgresConnection,
-    work: (queries: Transaction) => Promise<Result>,
+    work: (queries: Queries) => Promise<Result>,
   ): Promise<Result> {
     const startedAt = performance.now();
-    const lane = this.#nextOf(connection);
+    const lane = this.#lanes.get(connection);
+    if (lane === undefined) throw new Error('a connection has no lane');
+    lane.last += 1;
     // They are sent together with the first statement of the work.
     const began = [connection.script('BEGIN'), connection.query(NUMBER, [lane.id, lane.last])];
     for (const one of began) one.catch(() => {});
@@ -131,7 +108,6 @@ export class PostgresDatabase implements SetWriter {
         all,
         get: async <Row>(text: string, ...values: unknown[]) => (await all<Row>(text, ...values))[0],
         run: async (text, ...values) => (await connection.query(text, values)).rowCount ?? 0,
-        writeSet: async (text, ...values) => reportedIn(await connection.query(text, [lane.id, lane.last, ...values])),
       });
       const [, numbered] = await Promise.all(began);
       if (numbered?.rowCount === 0) {
@@ -147,52 +123,17 @@ export class PostgresDatabase implements SetWriter {
       await connection.script('COMMIT');
     } catch (error) {
       // Checked even when PostgreSQL reported an error: one reported during its shutdown does not show the outcome.
-      await this.#giveUp(connection);
-      if ((await this.#outcomeOf(lane)) === undefined) throw error;
+      await connection.close();
+      if (!(await this.#hasCommitted(lane))) throw error;
     }
-    this.#countCommit(startedAt);
-    return result;
-  }
-
-  async #writeSet(
-    connection: PostgresConnection,
-    text: string,
-    values: readonly unknown[],
-  ): Promise<(number | null)[]> {
-    const startedAt = performance.now();
-    const lane = this.#nextOf(connection);
-    let reported: (number | null)[];
-    try {
-      reported = reportedIn(await connection.query(text, [lane.id, lane.last, ...values]));
-    } catch (error) {
-      await this.#giveUp(connection);
-      const outcome = await this.#outcomeOf(lane);
-      if (outcome === undefined) throw error;
-      reported = outcome.reported;
-    }
-    this.#countCommit(startedAt);
-    return reported;
-  }
-
-  /** The lane of a connection, with the number of its next transaction. */
-  #nextOf(connection: PostgresConnection): Lane {
-    const lane = this.#lanes.get(connection);
-    if (lane === undefined) throw new Error('a connection has no lane');
-    lane.last += 1;
-    return lane;
-  }
-
-  #countCommit(startedAt: number): void {
     this.writes += 1;
     this.commits += 1;
     this.commitMs += performance.now() - startedAt;
+    return result;
   }
 
-  /**
-   * Closes the lane, and returns what its last transaction left in it; `undefined` when that did not commit. Waits for as long as it takes: no
-   * caller may get an answer before the outcome is known.
-   */
-  async #outcomeOf({ id, last, pid, since }: Lane): Promise<Pick<Outcome, 'reported'> | undefined> {
+  /** Waits for as long as it takes: no caller may get an answer before the outcome is known. */
+  async #hasCommitted({ id, last, pid, since }: Lane): Promise<boolean> {
     for (let delay = FIRST_MS; ; delay = Math.min(2 * delay, LONGEST_MS)) {
       if (this.#isClosed) throw new Error('the store was closed before it was known whether a transaction committed');
       let connection: PostgresConnection | undefined;
@@ -201,10 +142,10 @@ export class PostgresDatabase implements SetWriter {
         this.#inUse.add(connection);
         // The process behind the lost connection may still be there, and commit after we have looked.
         await connection.query(END_PROCESS, [pid, since]);
-        // Waits for it: the row is locked until its transaction is over. A set that comes later finds the lane closed.
-        const { rows } = await connection.query(CLOSE_LANE, [id]);
+        // Waits for it: the row is locked until its transaction is over.
+        const { rows } = await connection.query('SELECT last FROM lanes WHERE id = $1 FOR UPDATE', [id]);
         // No row: a failover to a standby that had not received it.
-        return (rows as readonly Outcome[]).find((outcome) => outcome.last === last);
+        return (rows[0] as Pick<Lane, 'last'> | undefined)?.last === last;
       } catch {
         // It is not known yet.
       } finally {
@@ -217,7 +158,7 @@ export class PostgresDatabase implements SetWriter {
 
   /** Tries again after a temporary failure. */
   async #patiently<Result>(work: () => Promise<Result>): Promise<Result> {
-    const deadline = performance.now() + this.patienceMs;
+    const deadline = performance.now() + this.#patienceMs;
     for (let delay = FIRST_MS, conflicts = 0; ; ) {
       try {
         const result = await work();
@@ -282,16 +223,9 @@ export class PostgresDatabase implements SetWriter {
     }
   }
 
-  /** Others can open one in its place while its last outcome is looked for. */
-  async #giveUp(connection: PostgresConnection): Promise<void> {
-    await connection.close();
-    this.#giveBack(connection);
-  }
-
   #giveBack(connection: PostgresConnection): void {
     if (connection.isLost) {
-      // It may have been given up.
-      if (!this.#inUse.delete(connection)) return;
+      this.#inUse.delete(connection);
       this.#count -= 1;
       this.#waiting.shift()?.(undefined);
       return;
@@ -322,19 +256,6 @@ interface Lane {
   readonly since: string;
 }
 
-/** Of the last transaction of a lane. */
-interface Outcome {
-  readonly last: number;
-  /** If it was a set. */
-  readonly reported: (number | null)[];
-}
-
-function reportedIn({ rows: [row] }: { readonly rows: readonly unknown[] }): (number | null)[] {
-  // Another node deletes the lanes of one that was gone for long.
-  if (row === undefined) throw new StoreError('store_unavailable', 'The lane of a connection is gone.');
-  return (row as Outcome).reported;
-}
-
 function closed(): StoreError {
   return new StoreError('store_unavailable', 'The store is closed.');
 }
@@ -343,7 +264,6 @@ const OPEN_LANE = `
   WITH opened AS (INSERT INTO lanes (last, node) VALUES (0, $1) RETURNING id, last)
   SELECT o.id, o.last, a.pid, a.backend_start::text AS since FROM opened o, pg_stat_activity a WHERE a.pid = pg_backend_pid()`;
 const NUMBER = 'UPDATE lanes SET last = $2 WHERE id = $1';
-const CLOSE_LANE = 'UPDATE lanes SET is_closed = true WHERE id = $1 RETURNING last, reported';
 const END_PROCESS = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2`;
 /** The codes of `pg` and Node for a lost connection. */

@@ -28,7 +28,7 @@ import { type CheckedStored, checkedStored, SELECT_STORED, storedChecksumOf } fr
 import { requireStorable } from '../storable.ts';
 import { bigints, byteStrings, integers, texts } from './arrays.ts';
 import { readableExecutions } from './damages.ts';
-import { type PostgresDatabase, type SetWriter, setStatement } from './database.ts';
+import type { PostgresDatabase, Queries } from './database.ts';
 import { isSqlError } from './errors.ts';
 import { GONE_NODES } from './gone.ts';
 import { Group } from './group.ts';
@@ -38,14 +38,12 @@ import { deleteExecutions } from './removals.ts';
 export function executionStore(database: PostgresDatabase, log?: Log): ExecutionStore {
   const { read } = database;
   const accepting = new Group<ExecutionRow, number | null>({
-    patienceMs: database.patienceMs,
     keyOf: ({ owner, executionId }) => `${owner}\n${executionId}`,
-    write: (items) => insertExecutions(database, items),
+    write: (items) => database.write((queries) => insertExecutions(queries, database.node, items)),
   });
   const recording = new Group<Recorded, void>({
-    patienceMs: database.patienceMs,
     keyOf: ({ held }) => String(held.id),
-    write: (items) => recordEffects(database, database.node, items),
+    write: (items) => database.write((queries) => recordEffects(queries, database.node, items)),
   });
 
   const find = async (text: string, ...values: unknown[]): Promise<ExecutionRow | undefined> => {
@@ -177,11 +175,15 @@ interface Recorded {
 }
 
 /** The number of each, or null for one that exists already. */
-function insertExecutions(database: PostgresDatabase, items: readonly ExecutionRow[]): Promise<(number | null)[]> {
+async function insertExecutions(
+  queries: Queries,
+  node: number,
+  items: readonly ExecutionRow[],
+): Promise<(number | null)[]> {
   const of = <Value>(value: (item: ExecutionRow) => Value) => items.map(value);
-  return database.writeSet(
+  const added = await queries.all<{ id: number; place: number }>(
     INSERT,
-    database.node,
+    node,
     texts(of(({ owner }) => owner)),
     texts(of(({ executionId }) => executionId)),
     texts(of(({ digest }) => digest)),
@@ -191,17 +193,20 @@ function insertExecutions(database: PostgresDatabase, items: readonly ExecutionR
     bigints(of(executionChecksumOf)),
     ...endArrays(of(({ end }) => end)),
   );
+  const ids: (number | null)[] = items.map(() => null);
+  for (const { id, place } of added) ids[place - 1] = id;
+  return ids;
 }
 
 /** Only those that are held; an error for each of the others. */
 async function recordEffects(
-  writer: SetWriter,
+  queries: Queries,
   node: number,
   items: readonly Recorded[],
 ): Promise<(Error | undefined)[]> {
   const effects = items.flatMap(({ held: { id }, effects }) => effects.map((effect) => ({ id, effect })));
   try {
-    const taken = await writer.writeSet(
+    const taken = await queries.all<{ execution: number }>(
       RECORD,
       node,
       bigints(items.map(({ held }) => held.id)),
@@ -215,7 +220,7 @@ async function recordEffects(
       byteStrings(effects.map(({ effect }) => effect.bytes)),
       bigints(effects.map(({ effect }) => checksumOfEffect(effect))),
     );
-    const held = new Set(taken);
+    const held = new Set(taken.map(({ execution }) => execution));
     return items.map(({ held: { id } }) => (held.has(id) ? undefined : notHeld('execution', id)));
   } catch (error) {
     if (isSqlError(error) && error.code === '23505') throw new Error(`an effect is there already: ${error.message}`);
@@ -256,10 +261,10 @@ const LIST = `
   ${SELECT_SUMMARY} WHERE x.owner = $1 AND x.id < $2 AND ($3::text IS NULL OR COALESCE(e.status, 'running') = $3)
   ORDER BY x.id DESC LIMIT $4`;
 
-const INSERT = setStatement(
-  `input AS (
-    SELECT i.* FROM lane, unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::bigint[],
-      $11::text[], $12::bytea[], $13::text[], $14::bigint[], $15::bigint[])
+const INSERT = `
+  WITH input AS (
+    SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[],
+      $9::text[], $10::bytea[], $11::text[], $12::bigint[], $13::bigint[])
       WITH ORDINALITY AS i (owner, execution_id, digest, idempotency_key, request, accepted_at, checksum,
         status, result, events, ended_at, end_checksum, place)
   ), added AS (
@@ -268,28 +273,25 @@ const INSERT = setStatement(
     FROM input ORDER BY owner COLLATE "C", execution_id COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING id, owner, execution_id
   ), recorded AS (
-    SELECT a.id, i.* FROM input i LEFT JOIN added a ON i.owner = a.owner AND i.execution_id = a.execution_id
+    SELECT a.id, i.* FROM added a JOIN input i ON i.owner = a.owner AND i.execution_id = a.execution_id
   ), opened AS (
-    INSERT INTO open_executions (execution, holder, epoch)
-    SELECT id, $3::bigint, 1 FROM recorded WHERE status IS NULL AND id IS NOT NULL
+    INSERT INTO open_executions (execution, holder, epoch) SELECT id, $1::bigint, 1 FROM recorded WHERE status IS NULL
   ), ended AS (
     INSERT INTO execution_ends (execution, status, result, events, ended_at, checksum)
-    SELECT id, status, convert_from(result, 'UTF8'), events, ended_at, end_checksum FROM recorded
-    WHERE status IS NOT NULL AND id IS NOT NULL
-  )`,
-  'SELECT id FROM recorded ORDER BY place',
-);
+    SELECT id, status, convert_from(result, 'UTF8'), events, ended_at, end_checksum FROM recorded WHERE status IS NOT NULL
+  )
+  SELECT id, place FROM recorded`;
 
-const RECORD = setStatement(
-  `input AS (
-    SELECT i.* FROM lane, unnest($4::bigint[], $5::bigint[], $6::text[], $7::bytea[], $8::text[], $9::bigint[], $10::bigint[])
+const RECORD = `
+  WITH input AS (
+    SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::bytea[], $6::text[], $7::bigint[], $8::bigint[])
       AS i (execution, epoch, status, result, events, ended_at, checksum)
   ), kept AS (
     SELECT o.execution FROM open_executions o JOIN input i ON i.execution = o.execution
-    WHERE i.status IS NULL AND o.holder = $3 AND o.epoch = i.epoch FOR NO KEY UPDATE OF o
+    WHERE i.status IS NULL AND o.holder = $1 AND o.epoch = i.epoch FOR NO KEY UPDATE OF o
   ), closed AS (
     DELETE FROM open_executions o USING input i
-    WHERE i.status IS NOT NULL AND o.execution = i.execution AND o.holder = $3 AND o.epoch = i.epoch RETURNING o.execution
+    WHERE i.status IS NOT NULL AND o.execution = i.execution AND o.holder = $1 AND o.epoch = i.epoch RETURNING o.execution
   ), taken AS (
     SELECT execution FROM kept UNION ALL SELECT execution FROM closed
   ), ended AS (
@@ -298,12 +300,11 @@ const RECORD = setStatement(
     FROM input i JOIN closed c ON c.execution = i.execution
   ), written AS (
     INSERT INTO execution_effects (execution, position, name, kind, note, bytes, checksum)
-    SELECT f.* FROM unnest($11::bigint[], $12::integer[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::bigint[])
+    SELECT f.* FROM unnest($9::bigint[], $10::integer[], $11::text[], $12::text[], $13::text[], $14::bytea[], $15::bigint[])
       AS f (execution, position, name, kind, note, bytes, checksum)
     WHERE f.execution IN (SELECT execution FROM taken)
-  )`,
-  'SELECT execution FROM taken',
-);
+  )
+  SELECT execution FROM taken`;
 
 const CLAIM = `
   WITH left_open AS (

@@ -48,18 +48,10 @@ export class Group<Item, Result> {
     if (group.length === 0) return;
     for (const { key } of group) this.#busy.add(key);
     this.#running += 1;
-    let isCounted = true;
-    const letNext = () => {
-      if (isCounted) this.#running -= 1;
-      isCounted = false;
-      if (this.#waiting.length > 0) this.#schedule();
-    };
-    // While the database is away its outcome can stay unknown, and others must not wait for that.
-    const timer = setTimeout(letNext, this.#options.patienceMs);
     void this.#run(group).finally(() => {
-      clearTimeout(timer);
+      this.#running -= 1;
       for (const { key } of group) this.#busy.delete(key);
-      letNext();
+      if (this.#waiting.length > 0) this.#schedule();
     });
     if (this.#waiting.length > 0) this.#schedule();
   }
@@ -84,8 +76,6 @@ export class Group<Item, Result> {
 interface GroupOptions<Item, Result> {
   /** The row it is about. */
   readonly keyOf: (item: Item) => string;
-  /** How long others wait for a group. */
-  readonly patienceMs: number;
   /** The result of each item, in their order; an error for one that was refused. */
   readonly write: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
 }

@@ -4,9 +4,7 @@ import { startDroppingNetwork } from '../../../test-support/dropping-network.ts'
 import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
 import { ALL, frame, requestRow } from '../requests.contract.ts';
 import type { Held } from '../store.ts';
-import { dial } from './connection.ts';
 import { connectPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
-import { readPostgresUrl } from './postgres-url.ts';
 
 let server: PostgresServer;
 let schemas = 0;
@@ -75,33 +73,6 @@ describe('when PostgreSQL is killed and started again', () => {
   });
 });
 
-test('writes whose outcome is unknown while PostgreSQL is away do not delay the refusal of others', async () => {
-  await using store = await open({ patienceMs: 500 });
-  const row = (requestId: string) => requestRow({ requestId, state: 'started' });
-  await using node = await dialled();
-  // Both groups of each kind wait for a table when PostgreSQL is killed.
-  const held = await Promise.all(
-    ['a', 'b', 'c', 'd'].map(async (id) => (await store.requests.accept(row(id))) as { held: Held }),
-  );
-  await node.script('BEGIN; LOCK TABLE open_requests IN ACCESS EXCLUSIVE MODE');
-  const unknown: Promise<unknown>[] = [];
-  for (const [index, one] of held.entries()) {
-    const writes = [store.requests.append(one.held, [frame(0)]), store.requests.accept(row(`unknown-${index}`))];
-    unknown.push(Promise.allSettled(writes));
-    await expect.poll(async () => (await node.script(WAITING)).rows.length).toBe(Math.min(2 * (index + 1), 4));
-  }
-  await server.kill();
-  try {
-    await expect(store.requests.accept(row('later'))).rejects.toMatchObject({ code: 'store_unavailable' });
-    await expect(store.requests.find(row('a'))).rejects.toMatchObject({ code: 'store_unavailable' });
-  } finally {
-    await server.start();
-  }
-  await Promise.all(unknown);
-  expect(await store.requests.find(row('later'))).toBeUndefined();
-  expect(await store.requests.accept(row('later'))).toMatchObject({ repeat: false });
-});
-
 test('what waits on connections that the network has dropped silently is done on others', async () => {
   schemas += 1;
   using network = await startDroppingNetwork(join(server.folder, '.s.PGSQL.5432'));
@@ -117,47 +88,6 @@ test('what waits on connections that the network has dropped silently is done on
   expect(await store.requests.frames(requestRow(), ALL)).toHaveLength(1);
   expect(await store.cluster.beat(60_000)).toBeGreaterThanOrEqual(0);
 });
-
-describe('a write without an answer', () => {
-  test('that was committed is not repeated, and returns what it recorded', async () => {
-    schemas += 1;
-    using network = await startDroppingNetwork(join(server.folder, '.s.PGSQL.5432'));
-    const url = `postgres://dragoman@127.0.0.1:${network.port}/postgres?schema=faults_${schemas}`;
-    await using store = await connectPostgresStore({ url });
-    await using other = await connectPostgresStore({ url: server.url(`faults_${schemas}`) });
-    await store.requests.accept(requestRow({ requestId: 'first' }));
-    network.dropAnswers();
-    const accepting = store.requests.accept(requestRow({ state: 'started' }));
-    await expect.poll(() => other.requests.find(requestRow())).toMatchObject({ state: 'started' });
-    await expect(store.cluster.beat(100)).rejects.toThrow();
-    const accepted = await accepting;
-    expect(accepted).toMatchObject({ repeat: false });
-    await store.requests.append((accepted as { held: Held }).held, [frame(0)]);
-    expect(await other.requests.frames(requestRow(), ALL)).toHaveLength(1);
-  });
-
-  test('that arrives after its lane was closed records nothing', async () => {
-    await using store = await open();
-    await store.requests.accept(requestRow({ requestId: 'first' }));
-    await using node = await dialled();
-    await node.script('BEGIN; UPDATE lanes SET is_closed = true');
-    const accepting = store.requests.accept(requestRow());
-    await expect.poll(async () => (await node.script(WAITING)).rows).toHaveLength(1);
-    await node.script('COMMIT');
-    expect(await accepting).toMatchObject({ repeat: false });
-    const { rows } = await node.script('SELECT is_closed, last FROM lanes WHERE last > 0 ORDER BY id');
-    expect(rows).toEqual([
-      { is_closed: true, last: 1 },
-      { is_closed: false, last: 1 },
-    ]);
-  });
-});
-
-/** A connection to the schema of the newest store. */
-async function dialled() {
-  const connection = await dial(readPostgresUrl(server.url(`faults_${schemas}`)), () => {});
-  return Object.assign(connection, { [Symbol.asyncDispose]: () => connection.close() });
-}
 
 describe('what stands in the way is named', () => {
   const socket = () => encodeURIComponent(server.folder);
@@ -192,10 +122,6 @@ describe('what stands in the way is named', () => {
   });
 });
 
-/** A transaction sees the activity as it was at its first look. */
-const WAITING = `
-  SELECT pg_stat_clear_snapshot();
-  SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%WITH lane%'`;
 const DELIVERY = {
   requestId: 'r',
   messageId: 'm',

@@ -27,7 +27,7 @@ import type {
 } from '../store.ts';
 import { bigints, integers, texts } from './arrays.ts';
 import { readableRequests } from './damages.ts';
-import { type PostgresDatabase, type Queries, type SetWriter, setStatement, type Transaction } from './database.ts';
+import type { PostgresDatabase, Queries } from './database.ts';
 import { GONE_NODES } from './gone.ts';
 import { Group } from './group.ts';
 import { useNonce } from './nonces.ts';
@@ -38,29 +38,27 @@ import { openLetter } from './threads.ts';
 
 export function requestStore(database: PostgresDatabase, log?: Log): RequestStore {
   const accepting = new Group<NewRequest, number | null>({
-    patienceMs: database.patienceMs,
     keyOf: ({ row }) => `${row.owner}\n${row.requestId}`,
-    write: (items) => insertRequests(database, database.node, items),
+    write: (items) => database.write((queries) => insertRequests(queries, database.node, items)),
   });
   const starting = new Group<Held, boolean>({
-    patienceMs: database.patienceMs,
     keyOf: ({ id }) => String(id),
     write: async (items) => {
-      const started = new Set(
-        await database.writeSet(
+      const started = await database.write((queries) =>
+        queries.all<{ request: number }>(
           START,
           database.node,
           bigints(items.map(({ id }) => id)),
           bigints(items.map(({ epoch }) => epoch)),
         ),
       );
-      return items.map(({ id }) => started.has(id));
+      const ids = new Set(started.map(({ request }) => request));
+      return items.map(({ id }) => ids.has(id));
     },
   });
   const appending = new Group<Appended, void>({
-    patienceMs: database.patienceMs,
     keyOf: ({ held }) => String(held.id),
-    write: (items) => appendFrames(database, items),
+    write: (items) => database.write((queries) => appendFrames(queries, database.node, items)),
   });
 
   const earlier = async ({ owner, requestId, idempotencyKey }: Parameters<RequestStore['earlier']>[0]) => {
@@ -195,14 +193,14 @@ function checkedValues(values: FramesValues): FramesValues {
 }
 
 /** The number of each, or null for one that exists already. */
-function insertRequests(
-  writer: SetWriter,
+async function insertRequests(
+  queries: Queries,
   node: number,
   items: readonly NewRequest[],
   epoch = FIRST_EPOCH,
 ): Promise<(number | null)[]> {
   const of = <Value>(value: (item: NewRequest) => Value) => items.map(value);
-  return writer.writeSet(
+  const added = await queries.all<{ id: number; place: number }>(
     INSERT,
     node,
     texts(of(({ row }) => row.owner)),
@@ -225,11 +223,14 @@ function insertRequests(
     bigints(of(({ frames }) => frames.at(-1)?.[5] ?? null)),
     epoch,
   );
+  const ids: (number | null)[] = items.map(() => null);
+  for (const { id, place } of added) ids[place - 1] = id;
+  return ids;
 }
 
 /** With everything that belongs to it, in one transaction. */
 async function recordWith(
-  queries: Transaction,
+  queries: Queries,
   node: number,
   item: NewRequest,
   { nonce, letter, holder }: RecordedWith,
@@ -248,11 +249,14 @@ async function isReused(queries: Queries, nonce: NonceRow): Promise<boolean> {
   return (await useNonce(queries, nonce)) === 'reused';
 }
 
-async function appendFrames(database: PostgresDatabase, items: readonly Appended[]): Promise<(Error | undefined)[]> {
-  const { node } = database;
+async function appendFrames(
+  queries: Queries,
+  node: number,
+  items: readonly Appended[],
+): Promise<(Error | undefined)[]> {
   const of = <Value>(value: (first: FramesValues, last: FramesValues, held: Held) => Value) =>
     items.map(({ held, rows }) => value(rows[0] as FramesValues, rows.at(-1) as FramesValues, held));
-  const taken = await database.writeSet(
+  const taken = await queries.all<{ request: number }>(
     APPEND,
     node,
     bigints(of((_first, _last, { id }) => id)),
@@ -264,10 +268,10 @@ async function appendFrames(database: PostgresDatabase, items: readonly Appended
     texts(of((_first, last) => last[6])),
     ...frameArrays(items.flatMap(({ held: { id }, rows }) => rows.map((values): NumberedFrames => [id, values]))),
   );
-  const held = new Set(taken);
+  const held = new Set(taken.map(({ request }) => request));
   const refused = items.filter(({ held: { id } }) => !held.has(id)).map(({ held }) => held);
   const open =
-    refused.length === 0 ? [] : await database.read.all<Progress>(PROGRESS, node, bigints(refused.map(({ id }) => id)));
+    refused.length === 0 ? [] : await queries.all<Progress>(PROGRESS, node, bigints(refused.map(({ id }) => id)));
   return items.map(({ held: { id, epoch }, rows }) => {
     if (held.has(id)) return undefined;
     const progress = open.find((one) => one.request === id && one.epoch === epoch);
@@ -325,11 +329,11 @@ const BY_NAME = `
   ${ownersIn('requests')} ${SELECT_ARRIVED} JOIN owners ON owners.name = r.owner WHERE r.request_id = $1
   ORDER BY r.accepted_at DESC, r.id DESC`;
 
-const INSERT = setStatement(
-  `input AS (
-    SELECT i.* FROM lane, unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[],
-      $11::bigint[], $12::integer[], $13::bigint[], $14::text[], $15::integer[], $16::text[], $17::text[], $18::bigint[],
-      $19::integer[], $20::text[], $21::bigint[])
+const INSERT = `
+  WITH input AS (
+    SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[],
+      $10::integer[], $11::bigint[], $12::text[], $13::integer[], $14::text[], $15::text[], $16::bigint[], $17::integer[], $18::text[],
+      $19::bigint[])
       WITH ORDINALITY AS i (owner, request_id, agent_id, session_id, idempotency_key, envelope, accepted_at, expires_at, priority,
         checksum, arrival, answer_count, answer_lengths, answer, answer_checksum, state, ending, ended_at, place)
   ), added AS (
@@ -340,44 +344,37 @@ const INSERT = setStatement(
     FROM input ORDER BY owner COLLATE "C", request_id COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING id, owner, request_id
   ), recorded AS (
-    SELECT a.id, i.* FROM input i LEFT JOIN added a ON i.owner = a.owner AND i.request_id = a.request_id
+    SELECT a.id, i.* FROM added a JOIN input i ON i.owner = a.owner AND i.request_id = a.request_id
   ), opened AS (
     INSERT INTO open_requests (request, holder, epoch, started, next)
-    SELECT id, $3::bigint, $22::bigint, state, 0 FROM recorded WHERE state < 2 AND id IS NOT NULL
+    SELECT id, $1::bigint, $20::bigint, state, 0 FROM recorded WHERE state < 2
   ), ended AS (
     INSERT INTO ended_requests (request, owner, agent_id, ending, ended_at)
-    SELECT id, owner, agent_id, COALESCE(ending, ''), COALESCE(ended_at, accepted_at) FROM recorded
-    WHERE state = 2 AND id IS NOT NULL
+    SELECT id, owner, agent_id, COALESCE(ending, ''), COALESCE(ended_at, accepted_at) FROM recorded WHERE state = 2
   ), used AS (
     INSERT INTO sessions (owner, agent_id, session_id, created_at, updated_at)
-    SELECT owner, agent_id, session_id, MIN(accepted_at), MAX(accepted_at) FROM recorded
-    WHERE session_id IS NOT NULL AND id IS NOT NULL
+    SELECT owner, agent_id, session_id, MIN(accepted_at), MAX(accepted_at) FROM recorded WHERE session_id IS NOT NULL
     GROUP BY owner, agent_id, session_id ORDER BY owner, agent_id, session_id
     ON CONFLICT (owner, agent_id, session_id) DO UPDATE SET updated_at = excluded.updated_at
       WHERE excluded.updated_at > sessions.updated_at
-  )`,
-  'SELECT id FROM recorded ORDER BY place',
-);
+  )
+  SELECT id, place FROM recorded`;
 
-const START = setStatement(
-  `started AS (
-    UPDATE open_requests o SET started = 1 FROM lane, unnest($4::bigint[], $5::bigint[]) AS i (request, epoch)
-    WHERE o.request = i.request AND o.holder = $3 AND o.epoch = i.epoch AND o.started = 0 RETURNING o.request
-  )`,
-  'SELECT request FROM started',
-);
+const START = `
+  UPDATE open_requests o SET started = 1 FROM unnest($2::bigint[], $3::bigint[]) AS i (request, epoch)
+  WHERE o.request = i.request AND o.holder = $1 AND o.epoch = i.epoch AND o.started = 0 RETURNING o.request`;
 
 /** A DELETE in place of the UPDATE when the final frame is among them. */
-const APPEND = setStatement(
-  `input AS (
-    SELECT i.* FROM lane, unnest($4::bigint[], $5::bigint[], $6::integer[], $7::integer[], $8::integer[], $9::bigint[], $10::text[])
+const APPEND = `
+  WITH input AS (
+    SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::bigint[], $8::text[])
       AS i (request, epoch, first, next, ends, changed_at, ending)
   ), moved AS (
     UPDATE open_requests o SET next = i.next, answering_since = COALESCE(i.changed_at, o.answering_since) FROM input i
-    WHERE i.ends = 0 AND o.request = i.request AND o.holder = $3 AND o.epoch = i.epoch AND o.next = i.first RETURNING o.request
+    WHERE i.ends = 0 AND o.request = i.request AND o.holder = $1 AND o.epoch = i.epoch AND o.next = i.first RETURNING o.request
   ), closed AS (
     DELETE FROM open_requests o USING input i
-    WHERE i.ends = 1 AND o.request = i.request AND o.holder = $3 AND o.epoch = i.epoch AND o.next = i.first RETURNING o.request
+    WHERE i.ends = 1 AND o.request = i.request AND o.holder = $1 AND o.epoch = i.epoch AND o.next = i.first RETURNING o.request
   ), ended AS (
     INSERT INTO ended_requests (request, owner, agent_id, ending, ended_at)
     SELECT r.id, r.owner, r.agent_id, COALESCE(i.ending, ''), COALESCE(i.changed_at, r.accepted_at)
@@ -386,12 +383,11 @@ const APPEND = setStatement(
     SELECT request FROM moved UNION ALL SELECT request FROM closed
   ), written AS (
     INSERT INTO frames (request, first, count, ends, lengths, text, checksum)
-    SELECT f.* FROM unnest($11::bigint[], $12::integer[], $13::integer[], $14::integer[], $15::text[], $16::text[], $17::bigint[])
+    SELECT f.* FROM unnest($9::bigint[], $10::integer[], $11::integer[], $12::integer[], $13::text[], $14::text[], $15::bigint[])
       AS f (request, first, count, ends, lengths, text, checksum)
     WHERE f.request IN (SELECT request FROM taken)
-  )`,
-  'SELECT request FROM taken',
-);
+  )
+  SELECT request FROM taken`;
 
 const INSERT_FRAMES = `
   INSERT INTO frames (request, first, count, ends, lengths, text, checksum)

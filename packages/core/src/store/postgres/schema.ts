@@ -393,8 +393,6 @@ export const STEPS: readonly string[] = [
   // The version of the tables that a node must know, and the version that each node knows.
   'ALTER TABLE schema_version ADD COLUMN least_steps integer NOT NULL DEFAULT 1',
   'ALTER TABLE nodes ADD COLUMN steps integer NOT NULL DEFAULT 0',
-  // What the last transaction of a connection reported, and whether none may follow it.
-  'ALTER TABLE lanes ADD COLUMN reported bigint[], ADD COLUMN is_closed boolean NOT NULL DEFAULT false',
   // PostgreSQL can be built without it; its own method takes most of the time in which it writes frames.
   `
   DO $$ BEGIN
