@@ -100,7 +100,7 @@ test('serve prints every address where it is reached when it listens on all of t
   await expect.poll(() => running.seen.out).toContain('Stop it with Ctrl-C.');
   const { port } = new URL(running.seen.url);
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  const printed = running.seen.out.split('\n').map((line) => line.trim());
+  const printed = running.seen.out.split(/\s+/);
   for (const { family, address } of all) {
     if (family === 'IPv4' && !address.startsWith('169.254.')) expect(printed).toContain(`http://${address}:${port}`);
   }
