@@ -14,12 +14,8 @@ export class NextBuild implements Disposable {
     const usual = dirname(inject('servers').usual);
     cpSync(usual, this.#folder, { recursive: true, verbatimSymlinks: true });
     replaceIn(join(this.#folder, 'package.json'), /"version": "[^"]+"/, `"version": "${NextBuild.version}"`);
-    const last = /"ALTER TABLE nodes ADD COLUMN steps [^"]+"/;
-    replaceIn(
-      join(this.code, 'server-process.js'),
-      last,
-      `$&, ${ADDED.map((step) => JSON.stringify(step)).join(', ')}`,
-    );
+    const added = ADDED.map((step) => `, ${JSON.stringify(step)}`).join('');
+    replaceIn(join(this.code, 'server-process.js'), STEPS_END, `${added}$&`);
   }
 
   [Symbol.dispose](): void {
@@ -33,6 +29,8 @@ function replaceIn(path: string, pattern: RegExp, text: string): void {
   writeFileSync(path, before.replace(pattern, text));
 }
 
+/** Of the steps that make the tables. */
+const STEPS_END = /\s*\]\.map\(\(\w+\) => \w+\.replaceAll\(\/\(\\w\+\) text/;
 const ADDED = [
   "ALTER TABLE requests ADD COLUMN later text NOT NULL DEFAULT ''",
   'ALTER TABLE open_requests ADD COLUMN later integer NOT NULL DEFAULT 0',

@@ -11,7 +11,10 @@ export function mcpCalls(load: LoadContext): LoadClient {
     const message = modern('tools/call', { name, arguments: args, _meta: meta });
     const answer = await post(node.url, { key: load.cluster.key, ...message });
     if (answer.status >= 500) return undefined;
-    const { result, error } = JSON.parse(await lastEvent(answer));
+    const text = await lastEvent(answer);
+    // A node that stops ends a call without a response.
+    if (text === '') return undefined;
+    const { result, error } = JSON.parse(text);
     if (error?.data?.retryable === true) return undefined;
     if (error !== undefined) throw new Error(`${name}: ${JSON.stringify(error)}`);
     return (result as { structuredContent: JsonObject }).structuredContent;
