@@ -66,7 +66,7 @@ function Limits() {
         Each agent has limits per minute, hour and day. Its page shows what is used and left, and changes them.
       </p>
       <form class="bar" onSubmit={open}>
-        <input name="agent" required aria-label="Agent id" placeholder="Agent id" />
+        <input name="agent" required aria-label="Whose limits" placeholder="Agent id" />
         <button type="submit">Show its limits</button>
         <a href={pageUrl('agents')}>All agents</a>
       </form>
