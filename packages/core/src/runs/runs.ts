@@ -313,6 +313,8 @@ export class Runs {
   /** Ends a request with its last reader. The caller is the first one. */
   #endUnread(key: RequestKey, signal: AbortSignal): Readers {
     const readers = new Readers(() => {
+      // A server that stops closes connections: its runs are interrupted, not cancelled.
+      if (this.table.draining.aborted) return;
       if (this.#elsewhere === undefined) this.cancel(key, UNREAD);
       else void this.#endWhenUnread(key, readers, this.#elsewhere);
     });

@@ -223,8 +223,12 @@ export class ToolCalls {
       if (isOwn) engine.runs.cancel(key, 'The call was cancelled by its client.');
       over.end(CANCELLED);
     };
-    // 2026-07-28, Cancellation: a closed stream cancels. Before, a lost connection did not.
-    const leave = session === undefined ? cancel : () => over.end(CANCELLED);
+    // 2026-07-28, Cancellation: a closed stream cancels. Before, a lost connection did not; nor does a server that stops.
+    const leave = () => {
+      if (engine.runs.table.draining.aborted) over.end(new Refused(failure('interrupted', { retry_after: 5 })));
+      else if (session === undefined) cancel();
+      else over.end(CANCELLED);
+    };
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
     cancelling?.signal.addEventListener('abort', cancel, { once: true });
