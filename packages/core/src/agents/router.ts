@@ -85,6 +85,7 @@ export class Router {
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#agents.keys()].map((id) => this.remove(id)));
+    // They stay known: a request that still arrives is refused because the server stops, not for want of an agent.
+    await Promise.all([...this.#agents.values()].map(({ agent }) => agent[Symbol.asyncDispose]()));
   }
 }

@@ -152,6 +152,18 @@ test('an engine that stops has ended the agents that were replaced', async () =>
   expect([first.isEnded, second.isEnded]).toEqual([true, true]);
 });
 
+test('an engine that has stopped refuses requests because it stops, not for want of an agent', async () => {
+  const engine = newEngine();
+  engine.addAgent(new Held('here').agent);
+  await engine.stop({ drainMs: 0 });
+  const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const envelope = newEnvelope({ request_id: 'r1', method: 'chat.send', agent_ref: { id: 'desk' } });
+  const asking = (async () => {
+    for await (const _ of engine.handle(envelope, { principal, signal: new AbortController().signal, log }));
+  })();
+  await expect(asking).rejects.toMatchObject({ failure: { code: 'busy', message: 'The server is stopping.' } });
+});
+
 test('requests interrupted by an outage of days keep their final frame after the restart', async () => {
   const clock = new TestClock();
   const earlier = rememberingHolds(memoryStore());
