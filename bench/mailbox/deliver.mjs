@@ -16,16 +16,20 @@ process.on('message', async ({ kind, ...task }) => {
 
 async function outbox({ answering, hanging, count, folder, ca }) {
   mkdirSync(folder, { recursive: true });
-  const store = await openSqliteStore({ folder, onFatal: () => process.exit(70), ballastBytes: 0 });
+  const open = () => openSqliteStore({ folder, onFatal: () => process.exit(70), ballastBytes: 0 });
+  const earlier = await open();
   const places = [...hanging, ...answering];
   await Promise.all(
     Array.from({ length: count }, (_, number) => {
       const { host, port } = places[number % places.length];
       const names = { id: `cb-${number}`, owner: 'ann', requestId: `msg_${number}`, messageId: `msg_a${number}` };
       const rest = { body: BODY, priority: 1, expiresAt: null, createdAt: 0 };
-      return store.outbox.add({ ...names, url: `https://${host}:${port}/in`, ...rest });
+      return earlier.outbox.add({ ...names, url: `https://${host}:${port}/in`, ...rest });
     }),
   );
+  await earlier[Symbol.asyncDispose]();
+  // The outbox takes over what an earlier process left.
+  const store = await open();
   const gate = openGate({ clock: systemClock, log, callbacks: places, ca: [ca] });
   const signatures = new Signatures();
   const keys = new SigningKeys({ store: store.outbox, signatures, log, folder });
