@@ -156,11 +156,11 @@ describe('a request that ends with its last reader', () => {
 
 test('a program asks for a file of its caller, who answers at another node', async () => {
   const client_capabilities = { fs: { read_text_file: true, write_text_file: true } };
-  const content = `call ${JSON.stringify({ method: 'fs/read_text_file', params: { path: '/work/a.txt' } })}`;
+  const content = `call ${JSON.stringify({ method: 'fs/read_text_file', params: { path: '/project/a.txt' } })}`;
   const frames = (
     await cluster.stream(one, {
       ...{ request_id: 'files', method: 'chat.send', agent_ref: { id: 'coder' }, params: { content } },
-      channel_context: { cwd: '/work', client_capabilities },
+      channel_context: { cwd: '/project', client_capabilities },
     })
   ).frames();
   let final = '';
