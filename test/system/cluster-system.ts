@@ -26,7 +26,6 @@ export class ClusterSystem implements AsyncDisposable {
 
   static async start(count: number, config: Config): Promise<ClusterSystem> {
     const postgres = await startPostgres({ isDurable: true });
-    if (postgres === undefined) throw new Error('there is no PostgreSQL for this platform');
     const shared = { store: postgres.url('dragoman'), cluster: CLUSTER, ...config };
     const nodes = Array.from({ length: count }, () => System.create({ config: shared }));
     const cluster = new ClusterSystem(postgres, nodes);

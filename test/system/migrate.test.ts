@@ -11,9 +11,7 @@ import { TestAuthority } from './test-authority.ts';
 
 // A folder with everything under way goes to PostgreSQL, where a server continues it, and back to a folder.
 
-const started = await startPostgres({ isDurable: true });
-if (started === undefined) throw new Error('there is no PostgreSQL for this platform');
-const postgres = started;
+const postgres = await startPostgres({ isDurable: true });
 const authority = new TestAuthority();
 let isOpen = false;
 const receiver = await Receiver.start(authority.issue(['IP:127.0.0.1']), (response) => {

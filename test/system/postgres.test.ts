@@ -7,7 +7,6 @@ import { moduleAgent, System } from './system.ts';
 // The real server on a real PostgreSQL: every protocol of the hub, a killed server, and a killed database (guarantees 1, 2 and 4).
 
 const postgres = await startPostgres({ isDurable: true });
-if (postgres === undefined) throw new Error('there is no PostgreSQL for this platform');
 const environment = { DRAGOMAN_VAULT_KEY: randomBytes(32).toString('hex') };
 const system = System.create({
   config: { store: postgres.url('dragoman'), default_agent: 'echo', agents: { echo: moduleAgent('echo') } },

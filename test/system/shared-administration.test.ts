@@ -21,9 +21,7 @@ let environment: Record<string, string>;
 const ALL = { agents: ['*'], operations: ['*'], apis: ['*'], credentials: ['*'], workflows: ['*'], tools: ['*'] };
 
 beforeAll(async () => {
-  const started = await startPostgres();
-  if (started === undefined) throw new Error('there is no PostgreSQL for this platform');
-  postgres = started;
+  postgres = await startPostgres();
   api = await CountingApi.start();
   const config = {
     store: postgres.url('shared'),

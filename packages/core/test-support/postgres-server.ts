@@ -32,8 +32,8 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Where the programs are, and what they need in their environment. `undefined` on a platform without them. */
-function programs(folder: string): { bin: string; env: NodeJS.ProcessEnv } | undefined {
+/** Where the programs are, and what they need in their environment. */
+function programs(folder: string): { bin: string; env: NodeJS.ProcessEnv } {
   const native = packaged();
   if (native !== undefined) {
     // Root's own folders may be closed to the user that the server runs as.
@@ -53,7 +53,9 @@ function programs(folder: string): { bin: string; env: NodeJS.ProcessEnv } | und
     return { bin: join(copy, 'bin'), env: { ...process.env, LD_LIBRARY_PATH: join(copy, 'lib') } };
   }
   const found = spawnSync('sh', ['-c', 'readlink -f "$(command -v initdb)"'], { encoding: 'utf8' }).stdout.trim();
-  return found === '' ? undefined : { bin: dirname(found), env: process.env };
+  if (found === '')
+    throw new Error('this platform has no PostgreSQL to test with: install one, so that initdb is found');
+  return { bin: dirname(found), env: process.env };
 }
 
 function packaged(): string | undefined {
@@ -66,15 +68,10 @@ function packaged(): string | undefined {
   }
 }
 
-/** Starts one; `undefined` where this platform has none. Data that survives `kill -9` needs `isDurable`. */
-export async function startPostgres({ isDurable = false, port = 5432 } = {}): Promise<PostgresServer | undefined> {
+/** Starts one; throws where this platform has none. Data that survives `kill -9` needs `isDurable`. */
+export async function startPostgres({ isDurable = false, port = 5432 } = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-pg-'));
-  const found = programs(folder);
-  if (found === undefined) {
-    rmSync(folder, { recursive: true, force: true });
-    return undefined;
-  }
-  const { bin, env } = found;
+  const { bin, env } = programs(folder);
   // PostgreSQL refuses to run as root.
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   const [data, socket] = [join(folder, 'data'), join(folder, 'socket')];
@@ -166,6 +163,19 @@ export async function startPostgres({ isDurable = false, port = 5432 } = {}): Pr
   return server;
 }
 
+/** For stores in this process whose tests do not depend on fsync: until the server is stopped, they may use it without. */
+export async function startQuickPostgres(): Promise<PostgresServer> {
+  const server = await startPostgres();
+  process.env[ALLOWED] = '1';
+  return {
+    ...server,
+    async stop() {
+      delete process.env[ALLOWED];
+      await server.stop();
+    },
+  };
+}
+
 /** Whether it takes queries: while it starts it closes connections with an error. */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -184,4 +194,5 @@ function answers(path: string): Promise<boolean> {
   });
 }
 
+const ALLOWED = 'DRAGOMAN_ALLOW_FSYNC_OFF';
 const NOBODY = 65_534;

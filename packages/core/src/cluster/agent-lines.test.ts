@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PostgresServer, startPostgres } from '../../test-support/postgres-server.ts';
+import { type PostgresServer, startQuickPostgres } from '../../test-support/postgres-server.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { dial } from '../store/postgres/connection.ts';
@@ -11,17 +11,10 @@ import { Cluster } from './cluster.ts';
 let server: PostgresServer;
 
 beforeAll(async () => {
-  process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
-  const started = await startPostgres();
-  if (started === undefined)
-    throw new Error('this platform has no PostgreSQL to test with: install one, so that initdb is found');
-  server = started;
+  server = await startQuickPostgres();
 });
 
-afterAll(async () => {
-  delete process.env['DRAGOMAN_ALLOW_FSYNC_OFF'];
-  await server?.stop();
-});
+afterAll(() => server?.stop());
 
 test('the agents of a node that joins again are found again, even if another has cleaned up after it', async () => {
   const url = server.url('lines');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type PostgresServer, startPostgres } from '../../test-support/postgres-server.ts';
+import { type PostgresServer, startQuickPostgres } from '../../test-support/postgres-server.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { NO_PERMISSIONS, type Principal } from '../call/principal.ts';
 import { failureOf } from '../refusals/refused.ts';
@@ -13,17 +13,11 @@ let store: PostgresStore;
 let callers = 0;
 
 beforeAll(async () => {
-  // The checked behaviour does not depend on it.
-  process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
-  const started = await startPostgres();
-  if (started === undefined)
-    throw new Error('this platform has no PostgreSQL to test with: install one, so that initdb is found');
-  server = started;
+  server = await startQuickPostgres();
   store = await connectPostgresStore({ url: server.url('limits') });
 });
 
 afterAll(async () => {
-  delete process.env['DRAGOMAN_ALLOW_FSYNC_OFF'];
   await store?.[Symbol.asyncDispose]();
   await server?.stop();
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { builtProgram } from '../../test-support/built-program.ts';
-import { type PostgresServer, startPostgres } from '../../test-support/postgres-server.ts';
+import { type PostgresServer, startQuickPostgres } from '../../test-support/postgres-server.ts';
 import { FileStorage } from '../executions/file-storage.ts';
 import { connectPostgresStore } from '../store/postgres/postgres-store.ts';
 import { storedChecksumOf } from '../store/sql/stored-data.ts';
@@ -32,14 +32,10 @@ let made = 0;
 let [full, empty, url] = ['', '', ''];
 
 beforeAll(async () => {
-  process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
-  const started = await startPostgres();
-  if (started === undefined) throw new Error('this platform has no PostgreSQL to test with: install one');
-  server = started;
+  server = await startQuickPostgres();
 });
 
 afterAll(async () => {
-  delete process.env['DRAGOMAN_ALLOW_FSYNC_OFF'];
   await server?.stop();
   rmSync(root, { recursive: true, force: true });
 });

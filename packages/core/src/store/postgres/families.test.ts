@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
+import { type PostgresServer, startQuickPostgres } from '../../../test-support/postgres-server.ts';
 import type { FamilyName } from '../families.ts';
 import { StoreError } from '../store-error.ts';
 import { dial } from './connection.ts';
@@ -11,12 +11,7 @@ let one: PostgresStore;
 let other: PostgresStore;
 
 beforeAll(async () => {
-  // The checked behaviour does not depend on it.
-  process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
-  const started = await startPostgres();
-  if (started === undefined)
-    throw new Error('this platform has no PostgreSQL to test with: install one, so that initdb is found');
-  server = started;
+  server = await startQuickPostgres();
   [one, other] = await Promise.all([
     connectPostgresStore({ url: server.url('families') }),
     connectPostgresStore({ url: server.url('families') }),
@@ -24,7 +19,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  delete process.env['DRAGOMAN_ALLOW_FSYNC_OFF'];
   await one?.[Symbol.asyncDispose]();
   await other?.[Symbol.asyncDispose]();
   await server?.stop();

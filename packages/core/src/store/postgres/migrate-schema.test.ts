@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
+import { type PostgresServer, startQuickPostgres } from '../../../test-support/postgres-server.ts';
 import { frame, requestRow } from '../requests.contract.ts';
 import { dial, type PostgresConnection } from './connection.ts';
 import { migrateSchema, type SchemaSteps } from './migrate-schema.ts';
@@ -13,16 +13,10 @@ let url = '';
 let schemas = 0;
 
 beforeAll(async () => {
-  process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
-  const started = await startPostgres();
-  if (started === undefined) throw new Error('this platform has no PostgreSQL to test with: install one');
-  server = started;
+  server = await startQuickPostgres();
 });
 
-afterAll(async () => {
-  delete process.env['DRAGOMAN_ALLOW_FSYNC_OFF'];
-  await server?.stop();
-});
+afterAll(() => server?.stop());
 
 beforeEach(() => {
   schemas += 1;

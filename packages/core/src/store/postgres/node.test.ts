@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
+import { type PostgresServer, startQuickPostgres } from '../../../test-support/postgres-server.ts';
 import { frame, requestRow } from '../requests.contract.ts';
 import type { Held, Store } from '../store.ts';
 import { dial } from './connection.ts';
@@ -11,17 +11,10 @@ let server: PostgresServer;
 let schemas = 0;
 
 beforeAll(async () => {
-  process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
-  const started = await startPostgres();
-  if (started === undefined)
-    throw new Error('this platform has no PostgreSQL to test with: install one, so that initdb is found');
-  server = started;
+  server = await startQuickPostgres();
 });
 
-afterAll(async () => {
-  delete process.env['DRAGOMAN_ALLOW_FSYNC_OFF'];
-  await server?.stop();
-});
+afterAll(() => server?.stop());
 
 async function twoNodes(options: Partial<PostgresStoreOptions> = {}) {
   schemas += 1;

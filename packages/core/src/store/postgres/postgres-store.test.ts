@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
+import { type PostgresServer, startQuickPostgres } from '../../../test-support/postgres-server.ts';
 import { describeDamages } from '../damages.contract.ts';
 import { describeStore } from '../store.contract.ts';
 import type { Store } from '../store.ts';
@@ -13,17 +13,10 @@ const schemaOf = new WeakMap<Store, string>();
 
 beforeAll(async () => {
   // What these tests check does not depend on it, and they write a lot.
-  process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
-  const started = await startPostgres();
-  if (started === undefined)
-    throw new Error('this platform has no PostgreSQL to test with: install one, so that initdb is found');
-  server = started;
+  server = await startQuickPostgres();
 });
 
-afterAll(async () => {
-  delete process.env['DRAGOMAN_ALLOW_FSYNC_OFF'];
-  await server?.stop();
-});
+afterAll(() => server?.stop());
 
 async function open(earlier?: Store, statement?: string): Promise<Store> {
   await earlier?.[Symbol.asyncDispose]();
