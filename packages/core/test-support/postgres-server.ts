@@ -25,11 +25,21 @@ export interface PostgresServer {
   kill(): Promise<void>;
   /** Starts it again on the same data. */
   start(attempts?: number): Promise<void>;
+  /** Whether it takes queries. */
+  isRunning(): Promise<boolean>;
   /** Ends it in order and starts it again, with other settings beside the usual ones. */
   restart(settings: readonly string[]): Promise<void>;
   /** Writes a file into its data folder, such as `pg_hba.conf`. */
   put(name: string, text: string): void;
   stop(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Whether its data survives `kill -9`. Default: false. */
+  readonly isDurable?: boolean;
+  readonly port?: number;
+  /** Is given the data folder while it is empty. */
+  readonly onData?: (path: string) => void;
 }
 
 /** Where the programs are, and what they need in their environment. */
@@ -68,8 +78,12 @@ function packaged(): string | undefined {
   }
 }
 
-/** Starts one; throws where this platform has none. Data that survives `kill -9` needs `isDurable`. */
-export async function startPostgres({ isDurable = false, port = 5432 } = {}): Promise<PostgresServer> {
+/** Starts one; throws where this platform has none. */
+export async function startPostgres({
+  isDurable = false,
+  port = 5432,
+  onData = () => {},
+}: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-pg-'));
   const { bin, env } = programs(folder);
   // PostgreSQL refuses to run as root.
@@ -77,6 +91,7 @@ export async function startPostgres({ isDurable = false, port = 5432 } = {}): Pr
   const [data, socket] = [join(folder, 'data'), join(folder, 'socket')];
   for (const path of [folder, data, socket]) {
     mkdirSync(path, { recursive: true });
+    if (path === data) onData(path);
     if ('uid' in user) chownSync(path, NOBODY, NOBODY);
   }
   const options = { env: { ...env, LC_ALL: 'C' }, cwd: folder, ...user };
@@ -148,6 +163,7 @@ export async function startPostgres({ isDurable = false, port = 5432 } = {}): Pr
       configure(settings);
       await server.start();
     },
+    isRunning: () => answers(join(socket, `.s.PGSQL.${port}`)),
     put(name, text) {
       const path = join(data, name);
       writeFileSync(path, text, { mode: 0o600 });

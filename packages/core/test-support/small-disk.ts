@@ -5,6 +5,8 @@ import { mkdirSync } from 'node:fs';
 export interface SmallDisk extends Disposable {
   /** Empty, or ` (not here: …)` for the name of a test that is left out. */
   readonly why: string;
+  /** Gives it another size. */
+  resize(size: { megabytes: number }): void;
 }
 
 export function smallDisk(path: string, { megabytes }: { megabytes: number }): SmallDisk {
@@ -14,6 +16,9 @@ export function smallDisk(path: string, { megabytes }: { megabytes: number }): S
   const why = status === 0 ? '' : ` (not here: ${(stderr ?? String(error)).trim()})`;
   return {
     why,
+    resize({ megabytes: more }) {
+      spawnSync('mount', ['-o', `remount,size=${more}m`, path]);
+    },
     [Symbol.dispose]() {
       // The driver of Node 20 and 22 keeps the files of a closed database open until its statements are collected.
       if (why === '') spawnSync('umount', ['--lazy', path]);

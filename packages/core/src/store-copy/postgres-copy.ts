@@ -162,7 +162,7 @@ async function tablesOf(connection: PostgresConnection, { schema }: PostgresAddr
 function notEmpty({ schema }: PostgresAddress): StoreError {
   return new StoreError(
     'store_foreign',
-    `The schema "${schema}" is not empty. Copy into a new one with ?schema=, or remove it first: DROP SCHEMA ${schema} CASCADE`,
+    `The schema "${schema}" is not empty. Copy into a new one with ?schema=, or remove it first: DROP SCHEMA "${schema}" CASCADE`,
   );
 }
 

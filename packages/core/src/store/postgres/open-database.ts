@@ -65,7 +65,7 @@ export async function makeSchema(connection: PostgresConnection, { schema }: Pos
   if (rows.length > 0) return;
   // Both in one message, which is one transaction.
   await connection.script(
-    `SELECT pg_advisory_xact_lock(${SCHEMA_LOCK}, hashtext('${schema}')); CREATE SCHEMA IF NOT EXISTS ${schema}`,
+    `SELECT pg_advisory_xact_lock(${SCHEMA_LOCK}, hashtext('${schema}')); CREATE SCHEMA IF NOT EXISTS "${schema}"`,
   );
 }
 
@@ -76,7 +76,7 @@ async function refuseUnfinished(connection: PostgresConnection, { schema }: Post
   const copy = await connection.script('SELECT source FROM unfinished_copy');
   const { source } = copy.rows[0] as { source: string };
   throw unusable(
-    `The schema "${schema}" is an unfinished copy of ${source}. Run the same dragoman migrate again, or remove it: DROP SCHEMA ${schema} CASCADE`,
+    `The schema "${schema}" is an unfinished copy of ${source}. Run the same dragoman migrate again, or remove it: DROP SCHEMA "${schema}" CASCADE`,
   );
 }
 
@@ -86,7 +86,7 @@ export function explained(error: unknown, { user, database, schema }: PostgresAd
   if (code === '42501') {
     return unusable(
       `PostgreSQL refuses the user "${user}" what the store needs: ${error.message}. ` +
-        `As an administrator: GRANT CREATE ON DATABASE ${database} TO ${user}, or CREATE SCHEMA ${schema} AUTHORIZATION ${user}`,
+        `As an administrator: GRANT CREATE ON DATABASE ${database} TO ${user}, or CREATE SCHEMA "${schema}" AUTHORIZATION ${user}`,
     );
   }
   if (code === '42P07') {

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDroppingNetwork } from '../../../test-support/dropping-network.ts';
 import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
+import { type SmallDisk, smallDisk } from '../../../test-support/small-disk.ts';
 import { ALL, frame, requestRow } from '../requests.contract.ts';
 import type { Held } from '../store.ts';
 import { connectPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
@@ -84,6 +86,42 @@ test('what waits on connections that the network has dropped silently is done on
   expect(await read).toMatchObject({ state: 'started' });
   expect(await store.requests.frames(requestRow(), ALL)).toHaveLength(1);
   expect(await store.cluster.beat(60_000)).toBeGreaterThanOrEqual(0);
+});
+
+test('a full disk refuses writes with the reason, and what was acknowledged is there when it has space again', async (context) => {
+  let disk: SmallDisk | undefined;
+  const onData = (path: string) => {
+    disk = smallDisk(path, { megabytes: 160 });
+  };
+  const small = await startPostgres({ isDurable: true, onData });
+  try {
+    if (disk === undefined || disk.why !== '') return context.skip(disk?.why ?? '');
+    await using store = await connectPostgresStore({ url: small.url('full'), patienceMs: 500 });
+    const answered: string[] = [];
+    const write = async (requestId: string) => {
+      await store.requests.accept(requestRow({ requestId, envelope: randomBytes(100_000).toString('hex') }));
+      answered.push(requestId);
+    };
+    let refused: unknown;
+    for (let count = 0; refused === undefined; count += 1) {
+      await write(`r${count}`).catch((error) => {
+        refused = error;
+      });
+    }
+    expect(answered.length).toBeGreaterThan(10);
+    expect(refused).toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('nothing was recorded'),
+    });
+    disk.resize({ megabytes: 400 });
+    // Where there is no space for its log, PostgreSQL ends, and its operator starts it again.
+    if (!(await small.isRunning())) await small.start();
+    await expect.poll(() => write('later').then(() => true, String)).toBe(true);
+    for (const requestId of answered) expect(await store.requests.find(requestRow({ requestId }))).toBeDefined();
+  } finally {
+    disk?.[Symbol.dispose]();
+    await small.stop();
+  }
 });
 
 describe('what stands in the way is named', () => {

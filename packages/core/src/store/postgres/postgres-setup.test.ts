@@ -70,7 +70,7 @@ describe('a server that', () => {
   test('gives a user too few rights names the right that is missing', async () => {
     await refusal(over('poor')).toMatchObject({
       code: 'store_unreachable',
-      message: expect.stringContaining('CREATE SCHEMA setup AUTHORIZATION poor'),
+      message: expect.stringContaining('CREATE SCHEMA "setup" AUTHORIZATION poor'),
     });
   });
 
