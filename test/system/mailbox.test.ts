@@ -269,7 +269,7 @@ describe('other statuses, in the mailbox’s shape', () => {
     const there = await post({ from: 'Me', to: 'single', message: 'hi' }, narrow.api_key);
     const absent = await post({ from: 'Me', to: 'nobody', message: 'hi' }, narrow.api_key);
     const forbidden = (to: string) =>
-      refusal('Forbidden', `Permission denied. Ask the operator for permissions.agents to include "${to}".`);
+      refusal('Forbidden', `Permission denied. Ask the operator to add "${to}" to permissions.agents.`);
     expect(there).toEqual([403, forbidden('single')]);
     expect(absent).toEqual([403, forbidden('nobody')]);
   });

@@ -66,11 +66,14 @@ export function withAgentOptions(command: Command): Command {
       'the timeout of one answer: seconds, or a time such as 500ms or 5m',
       duration({ fromMs: 1, toMs: A_YEAR * 1000 }),
     )
-    .option('--idempotent', 'the agent accepts repeated requests (after a crash); makes answers faster')
+    .option(
+      '--idempotent',
+      'the agent can safely receive the same request twice, which may happen after a crash; answers are faster',
+    )
     .option('--erc8004 <id>', 'its ERC-8004 agentId in the mailbox, such as eip155:chain:registry:token')
     .option('--public-key <file>', 'a PEM file with its public key for signatures (default: keep the current key)')
     .option('--no-public-key', 'remove its public key')
-    .option('--file <file>', 'the whole definition as JSON, instead of options; - reads it from stdin');
+    .option('--file <file>', 'the whole definition as JSON, instead of options; use - to read it from stdin');
 }
 
 /** The agent definition of the options. The server validates it, as for every caller. */

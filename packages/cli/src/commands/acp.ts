@@ -19,7 +19,7 @@ export function acpCommand(context: Context): Command {
     .option('--key-file <file>', 'a file with the key')
     .option('--config <file>', 'run the agents of this configuration in this process, without a server');
   withConnectionOptions(command, 'agent', {
-    data: `with --config: the data folder (default: a temporary store); without it: the data folder of \`${PROGRAM} dev\`, with its keys`,
+    data: `with --config: where to store data (default: a temporary folder); without --config: the data folder of a running \`${PROGRAM} dev\`, to use its key`,
   });
   return runs<AcpFlags>(command, context, async (options) => {
     // Only an editor's process pays for loading the engine.

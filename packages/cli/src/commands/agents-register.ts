@@ -11,7 +11,7 @@ export function registerCommand(context: Context): Command {
     summary: 'register an agent by its card and endpoint',
     examples: [`${PROGRAM} agents register --card card.json --endpoint https://desk.example.com/a2a/messages`],
   })
-    .requiredOption('--card <file>', 'its card, JSON; - reads it from stdin')
+    .requiredOption('--card <file>', 'its card, JSON; use - to read it from stdin')
     .requiredOption('--endpoint <url>', 'where it listens');
   withConnectionOptions(command, 'agent');
   return runs<ConnectionOptions & { card: string; endpoint: string }>(command, context, async (options) => {

@@ -144,7 +144,7 @@ describe('agents call', () => {
       ...['agents', 'call', 'echo', 'say', '--as', 'clerk-agent', '--key', key, '--url', server.url],
     ]);
     expect(code).toBe(1);
-    expect(notes).toContain('permissions.agents to include "echo"');
+    expect(notes).toContain('add "echo" to permissions.agents');
     expect(notes).toContain('npx dragoman agents add clerk-agent --may-call echo');
   });
 

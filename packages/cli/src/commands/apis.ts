@@ -72,10 +72,10 @@ function addCommand(context: Context): Command {
     .option('--endpoint <text>', 'METHOD /path and what it does; may be repeated', each)
     .option(
       '--accepts-data-from <host>',
-      'a host whose credential-protected data may be sent to this API; may be repeated, "*" for any',
+      'a host; workflows may send to this API what they read from that host with a credential; may be repeated, "*" for any host',
       each,
     )
-    .option('--openapi <file>', 'its OpenAPI document, JSON or YAML; - reads it from stdin');
+    .option('--openapi <file>', 'its OpenAPI document, JSON or YAML; use - to read it from stdin');
   withConnectionOptions(command, 'admin');
   return runs<AddOptions>(command, context, async (options, [id = '']) => {
     const { terminal } = context;

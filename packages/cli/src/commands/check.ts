@@ -19,7 +19,7 @@ export function checkCommand(context: Context): Command {
     summary: 'check a message and report every problem; needs no server',
     examples: [`${PROGRAM} check message.json`, `${PROGRAM} check --dialect a2e-workflow --json - < workflow.jsonl`],
   })
-    .argument('<file>', 'the message, or a workflow as JSON lines; - reads it from stdin')
+    .argument('<file>', 'the message, or a workflow as JSON lines; use - to read it from stdin')
     .option('--dialect <name>', `${DIALECT_NAMES.join(', ')} (default: recognized by its shape)`)
     .option('--lenient', 'accept minor errors, with warnings');
   return runs<CheckOptions>(command, context, (options, [file = '']) => check(file, options, context));

@@ -15,7 +15,7 @@ export function clientCommand(context: Context): Command {
 function connectCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'client connect',
-    summary: 'show or write the MCP settings for a client, with a separate key',
+    summary: 'show the MCP settings for a client, with a key of its own, or write them to its settings file',
     examples: [
       `${PROGRAM} client connect cursor`,
       `${PROGRAM} client connect claude-code --write --tools "" --agents helper`,

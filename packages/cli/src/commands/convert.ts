@@ -25,7 +25,7 @@ export function convertCommand(context: Context): Command {
       `${PROGRAM} convert --to a2a-messages --json - < envelope.json`,
     ],
   })
-    .argument('<file>', 'the message; - reads it from stdin')
+    .argument('<file>', 'the message; use - to read it from stdin')
     .option('--from <dialect>', `${DIALECT_NAMES.join(', ')} (default: recognized by its shape)`)
     .requiredOption('--to <dialect>', 'the target dialect')
     .option('--lenient', 'accept minor errors, with warnings');

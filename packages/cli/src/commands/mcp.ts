@@ -21,7 +21,7 @@ export function mcpCommand(context: Context): Command {
     )
     .option(
       '--data <folder>',
-      'with --config: the data folder (default: a temporary store, deleted on exit)',
+      'with --config: where to store data (default: a temporary folder, deleted on exit)',
       nonEmptyName,
     )
     .option('--agent <id>', 'offer only this agent');

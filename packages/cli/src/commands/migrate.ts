@@ -6,7 +6,8 @@ import type { MigrateOptions } from '../migrate/run-migrate.ts';
 export function migrateCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'migrate',
-    summary: 'copy a store to another one, verify it, and continue after an interruption; stop the server first',
+    summary:
+      'copy a store to another one and verify the copy; run it again after an interruption; stop the server first',
     examples: [
       `${PROGRAM} migrate --from sqlite:.dragoman --to 'postgres://dragoman@db.example.com/agents'`,
       `${PROGRAM} migrate --from 'postgres://dragoman@db.example.com/agents' --to sqlite:copy`,

@@ -20,7 +20,7 @@ export function questionsCommand(context: Context): Command {
 function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'questions list',
-    summary: 'list the open questions of your requests, or of all if your key may answer them',
+    summary: 'list the open questions of your requests; with the operation questions.answer, of all requests',
     examples: [`${PROGRAM} questions list`],
   });
   withConnectionOptions(command, 'agent');
@@ -54,7 +54,10 @@ function answerCommand(context: Context): Command {
     ],
   })
     .argument('<question_id>', 'as shown by `questions list`')
-    .argument('<answer...>', 'the id, name or number of an option, the fields as JSON, accept, or decline');
+    .argument(
+      '<answer...>',
+      'the id, name or number of an option; for a form, its fields as a JSON object; or accept or decline',
+    );
   withConnectionOptions(command, 'agent');
   return runs<ConnectionOptions>(command, context, async (options, [questionId = '', text = '']) => {
     const connection = await connect(options, context, 'agent');

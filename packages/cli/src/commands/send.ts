@@ -26,7 +26,7 @@ export function sendCommand(context: Context): Command {
       `${PROGRAM} send - < question.txt`,
     ],
   })
-    .argument('<text...>', 'the message; - reads it from stdin')
+    .argument('<text...>', 'the message; use - to read it from stdin')
     .option('--agent <id>', 'the agent to send it to (default: default_agent of the server)', nonEmptyName)
     .option('--session <id>', 'the conversation it belongs to', nonEmptyName)
     .option(

@@ -122,7 +122,7 @@ function acceptCommand(context: Context): Command {
   withConnectionOptions(command, 'admin');
   command.option(
     '--config <file>',
-    `accept it locally, for \`${PROGRAM} wire\` with this configuration and the same --data`,
+    `accept the tool without a server, for \`${PROGRAM} wire\` with the same configuration and --data`,
   );
   return runs<ToolsOptions>(command, context, async (options, [name = '']) => {
     const accepted = await (options.config === undefined

@@ -12,7 +12,7 @@ export function tourCommand(context: Context): Command {
   })
     .option(
       '--url <url>',
-      `a running \`${PROGRAM} dev\` (default: the one whose keys are in the data folder, or a temporary one)`,
+      `the URL of a running \`${PROGRAM} dev\` (default: the one that uses the data folder, or else a temporary server)`,
     )
     .option('--data <folder>', `where to read the demo keys (default: ${DEFAULT_DEV_DATA})`, nonEmptyName);
   return runs<TourOptions>(command, context, async (options) => {

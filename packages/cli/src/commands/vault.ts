@@ -40,11 +40,11 @@ function setCommand(context: Context): Command {
   })
     .argument('<id>', 'its name in requests')
     // Other users of the machine could read a secret among the arguments.
-    .argument('[value]', '- reads it from stdin (default: ask on a terminal, else read stdin)')
+    .argument('[value]', 'the secret; use - to read it from stdin (default: ask in a terminal, otherwise read stdin)')
     .addOption(
       new Option(
         '--type <type>',
-        'its type; a bearer-token is sent as "Bearer VALUE", other types are sent as they are',
+        'its type; a bearer-token is sent as "Bearer VALUE", a secret of another type without a prefix',
       )
         .choices(['bearer-token', 'api-key', 'password', 'username'])
         .default('bearer-token'),
@@ -155,7 +155,7 @@ function rotateCommand(context: Context): Command {
     name: 'vault rotate',
     summary: 'encrypt every secret with a new vault key, while the server runs',
     examples: [`${PROGRAM} vault rotate`, `printf %s "$NEW_KEY" | ${PROGRAM} vault rotate -`],
-  }).argument('[key]', '- reads the new key from stdin; required if the old key is in DRAGOMAN_VAULT_KEY');
+  }).argument('[key]', 'the new key, required if the old one is in DRAGOMAN_VAULT_KEY; use - to read it from stdin');
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [given]) => {
     if (given !== undefined && given !== '-') valueAmongArguments('ID');

@@ -13,7 +13,7 @@ interface WatchOptions extends ConnectionOptions {
 export function watchCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'watch',
-    summary: 'read an answer from any frame, while it runs and afterwards',
+    summary: 'read the recorded frames of an answer, and follow it while the request runs',
     examples: [`${PROGRAM} watch REQUEST_ID`, `${PROGRAM} watch REQUEST_ID --after 3 --json`],
   })
     .argument('<request_id>', 'the request id, as printed by `send`')

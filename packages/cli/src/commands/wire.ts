@@ -7,7 +7,7 @@ import type { StdioHostFlags } from '../wire/stdio-host.ts';
 export function wireCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'wire',
-    summary: 'serve tools to the program that started it: A2E wire on stdin and stdout',
+    summary: 'serve tools over A2E wire, on stdin and stdout, to the program that starts this command',
     examples: [
       `${PROGRAM} wire --config dragoman.yaml`,
       `echo '{"a2e":"1.0","type":"handshake/req","id":"1"}' | ${PROGRAM} wire`,

@@ -60,7 +60,7 @@ function putCommand(context: Context): Command {
     examples: [`${PROGRAM} workflow stored put report report.jsonl --description "Sends the daily report."`],
   })
     .argument('<name>', 'its name, as used in permissions')
-    .argument('<file>', 'the workflow as JSON lines, with {{name}} for each input; - reads it from stdin')
+    .argument('<file>', 'the workflow as JSON lines, with {{name}} for each input; use - to read it from stdin')
     .option('--description <text>', 'what it does, for callers');
   withConnectionOptions(command, 'admin');
   return runs<PutOptions>(command, context, async (options, [name = '', file = '']) => {

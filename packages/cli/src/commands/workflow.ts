@@ -45,7 +45,7 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
       `${PROGRAM} workflow ${name} --url http://127.0.0.1:7420 - < workflow.jsonl`,
     ],
   })
-    .argument('<file>', 'the workflow as JSON lines; - reads it from stdin')
+    .argument('<file>', 'the workflow as JSON lines; use - to read it from stdin')
     .addOption(
       new Option('--level <level>', 'how strict the checks are').choices(LEVELS).default(undefined, 'moderate'),
     )
@@ -53,7 +53,11 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
       '--config <file>',
       'without a server: the file with APIs, hosts and limits (default: dragoman.yaml, if it exists)',
     )
-    .option('--allow <host:port>', 'without a server: a private or plain-http host it may call; may be repeated', each);
+    .option(
+      '--allow <host:port>',
+      'without a server: a private or plain-http host that the workflow may call; may be repeated',
+      each,
+    );
   if (name === 'run') {
     command
       .addOption(

@@ -28,5 +28,8 @@ export function withLogLevel(command: Command): Command {
 
 /** For the commands that may start on a database that lost something. */
 export function withAcceptLoss(command: Command): Command {
-  return command.option('--accept-loss', 'start with a database that is older than expected or missing');
+  return command.option(
+    '--accept-loss',
+    'start even if the database is missing or older than expected; lost records are not recovered',
+  );
 }

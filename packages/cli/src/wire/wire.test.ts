@@ -307,7 +307,8 @@ test('a tool that a host withholds is accepted with the command of the host', as
   writeFileSync(description, 'Says it to somebody else.');
   const { detail } = await called('--data', 'data');
   const [suggestion = ''] = detail.suggestions;
-  const command = /^if it may be used as it is now: stop this host, then run: npx dragoman (tools accept odd__say .*)$/;
+  const command =
+    /^review the new definition, then accept it: stop this host, then run: npx dragoman (tools accept odd__say .*)$/;
   const [, accept = ''] = command.exec(suggestion) ?? [];
   const typo = await dragoman(accept.replace('odd__say', 'odd__sa').split(' '), { folder });
   expect(typo).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean odd__say?') });

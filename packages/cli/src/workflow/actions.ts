@@ -77,7 +77,7 @@ export async function runWorkflowFile(text: string, { server, options, context }
 /** How a run without a server gets to a host that the gate refused. */
 function allowHint({ error, errors = error === undefined ? [] : [error] }: ExecutionResult): string {
   const refused = errors.flatMap(({ suggestions = [] }) => suggestions).join('\n');
-  const [, host] = /\bname (\S+) in gate\.allow/.exec(refused) ?? [];
+  const [, host] = /\badd (\S+) to gate\.allow/.exec(refused) ?? [];
   return host === undefined
     ? ''
     : `  → allow it for this run: --allow ${host}, or run it on a server that allows it: --url URL\n`;

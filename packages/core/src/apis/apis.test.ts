@@ -71,7 +71,7 @@ test('plain http needs the gate to allow it', async () => {
   await expect(open(gate).put(api('demo', 'http://127.0.0.1:9001'))).rejects.toThrow(/it is not allowed/);
   // Without a port gate.allow means 443.
   await expect(open().put(api('demo', 'http://shop.example/v1'))).rejects.toMatchObject({
-    failure: { details: { issues: [{ suggestion: expect.stringContaining('name shop.example:80 in gate.allow') }] } },
+    failure: { details: { issues: [{ suggestion: expect.stringContaining('add shop.example:80 to gate.allow') }] } },
   });
   expect(urls).toEqual(['http://127.0.0.1:9000', 'http://127.0.0.1:9001']);
 });

@@ -217,7 +217,7 @@ function gateIssue(url: string, why: string): Issue {
     pointer: '/base_url',
     code: 'base_url',
     message: `base_url must be an allowed destination; got ${show(url)}. ${why}`,
-    suggestion: `use https, or name ${hostIn(url)} in gate.allow of dragoman.yaml`,
+    suggestion: `use https, or add ${hostIn(url)} to gate.allow in dragoman.yaml`,
   };
 }
 

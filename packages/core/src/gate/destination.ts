@@ -36,7 +36,7 @@ export function judgeUrl(text: string, url: URL | undefined, allowed: AllowedHos
   if (secure === undefined)
     return refused(`only https is allowed; got ${show(url.protocol.slice(0, 40))}`, 'call it by https');
   if (url.username !== '' || url.password !== '')
-    return refused('it must not contain a user name or password', 'name a credential in a header instead');
+    return refused('the URL contains a user name or password', 'use a credential in a header instead');
   const host = url.hostname;
   const literal = host.startsWith('[') ? host.slice(1, -1) : host;
   const { port } = hostPortOf(url);
@@ -82,9 +82,9 @@ function wayOut(refused: HostPort, list: AllowList): string {
 }
 
 const OPENS: Readonly<Record<AllowList, (host: string) => string>> = {
-  allow: (host) => `name ${host} in gate.allow`,
-  callbacks: (host) => `name ${host} in gate.callbacks`,
-  none: (host) => `register the URL as an API and name ${host} in gate.allow`,
+  allow: (host) => `add ${host} to gate.allow`,
+  callbacks: (host) => `add ${host} to gate.callbacks`,
+  none: (host) => `register the URL as an API and add ${host} to gate.allow`,
 };
 
 function invalid(what: string): Failure {

@@ -319,19 +319,19 @@ describe('a URL', () => {
   test.each([
     ['ftp://api.example.com/', 'only https', 'by https'],
     ['file:///etc/passwd', 'only https', 'by https'],
-    ['http://api.example.com/', 'plain http', 'name api.example.com:80 in gate.allow'],
-    ['http://api.example.com:8080/', 'plain http', 'name api.example.com:8080 in gate.allow'],
+    ['http://api.example.com/', 'plain http', 'add api.example.com:80 to gate.allow'],
+    ['http://api.example.com:8080/', 'plain http', 'add api.example.com:8080 to gate.allow'],
     ['https://ada:secret@api.example.com/', 'user name or password', 'credential in a header'],
     ['https://secret@api.example.com/', 'user name or password', 'credential in a header'],
-    ['https://api.example.com:22/', 'port 22', 'name api.example.com:22 in gate.allow'],
+    ['https://api.example.com:22/', 'port 22', 'add api.example.com:22 to gate.allow'],
     ['https://api.example.com:25/', 'port 25', 'api.example.com:25 '],
     ['https://api.example.com:0/', 'port 0', 'the port of a web server'],
     ['https://api.example.com:6667/', 'port 6667', 'api.example.com:6667 '],
     ['https://api.example.com./', 'ends with a dot', 'without the dot'],
     ['https://metadata.goog/', 'metadata', 'public host'],
-    ['https://localhost/', 'single label', 'name localhost in gate.allow'],
-    ['http://0x7f.1:8080/', 'a loopback address', 'name 127.0.0.1:8080 in gate.allow'],
-    ['https://[::1]/', 'a loopback address', 'name [::1] in gate.allow'],
+    ['https://localhost/', 'single label', 'add localhost to gate.allow'],
+    ['http://0x7f.1:8080/', 'a loopback address', 'add 127.0.0.1:8080 to gate.allow'],
+    ['https://[::1]/', 'a loopback address', 'add [::1] to gate.allow'],
   ])('%s is refused, and what would help is named', async (url, why, help) => {
     const resolve = () => Promise.reject(new Error('no lookup is allowed'));
     const failure = await failureFrom(bench.gate({ resolve }).request(asking(url)));

@@ -18,7 +18,7 @@ export function permit(router: Router): Check {
       if (refused !== undefined) throw new Refused(refused);
     } else if (target !== undefined && !allows(principal.permissions.agents, target)) {
       refuse('forbidden', {
-        suggestions: [`ask the operator for permissions.agents to include ${JSON.stringify(target)}`],
+        suggestions: [`ask the operator to add ${JSON.stringify(target)} to permissions.agents`],
       });
     }
     for (const operation of claimedIdentities(envelope, principal.id)) {

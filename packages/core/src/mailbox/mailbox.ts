@@ -306,7 +306,7 @@ export class MailboxService {
     const owner = engine.callers.list().find((one) => one.agentId !== undefined && sameAgentId(one.agentId, agentId));
     const isFree = owner === undefined || owner.agent_id === principal.id;
     if (registered === undefined && isFree && !directory.isTaken(agentId, principal.id)) return;
-    refuse('forbidden', {}, 'from.agentId is not the one this sender is registered with.');
+    refuse('forbidden', {}, 'from.agentId must be the agentId that this sender is registered with.');
   }
 
   /**
@@ -394,7 +394,7 @@ function unrecorded(): never {
 
 /** Bytes of the metadata of a message without a key. */
 const MOST_METADATA = 4096;
-const LARGE_METADATA = `The metadata of a message without a key may have ${MOST_METADATA} bytes.`;
+const LARGE_METADATA = `The metadata of a message without a key must not exceed ${MOST_METADATA} bytes.`;
 /** Of messages on one page of a thread: more than two hundred questions have, and read, written and sent in one go. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 /** Whether there is any. */

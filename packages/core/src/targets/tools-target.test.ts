@@ -78,6 +78,6 @@ test('permissions.tools decides who may call a tool, and the refusal names the p
   expect(target.refusal?.(envelope, ada)).toBeUndefined();
   expect(target.refusal?.(envelope, { ...ada, permissions: NO_PERMISSIONS })).toMatchObject({
     code: 'forbidden',
-    details: { suggestions: ['ask the operator for permissions.tools to include "count"'] },
+    details: { suggestions: ['ask the operator to add "count" to permissions.tools'] },
   });
 });

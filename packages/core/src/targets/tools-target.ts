@@ -21,7 +21,7 @@ export function toolsTarget(id: string): Agent {
     },
     refusal({ method }, { permissions }) {
       if (allows(permissions.tools, method ?? '')) return undefined;
-      const suggestions = [`ask the operator for permissions.tools to include ${JSON.stringify(method)}`];
+      const suggestions = [`ask the operator to add ${JSON.stringify(method)} to permissions.tools`];
       return failure('forbidden', { suggestions });
     },
     async [Symbol.asyncDispose]() {},

@@ -40,7 +40,7 @@ export function workflowsTarget(options: WorkflowsTargetOptions): Agent {
     refusal({ method }, principal) {
       if (principal.kind === 'anonymous') return failure('forbidden');
       if (Object.hasOwn(METHODS, method ?? '') || mayRun(principal, method ?? '')) return undefined;
-      const suggestions = [`ask the operator for permissions.workflows to include ${JSON.stringify(method)}`];
+      const suggestions = [`ask the operator to add ${JSON.stringify(method)} to permissions.workflows`];
       return failure('forbidden', { suggestions });
     },
     async [Symbol.asyncDispose]() {},

@@ -268,7 +268,7 @@ export class ToolRegistry {
     }
     if (allows(principal.permissions.tools, name)) return undefined;
     refuse('forbidden', {
-      suggestions: [`ask the operator for permissions.tools to include ${JSON.stringify(name)}`],
+      suggestions: [`ask the operator to add ${JSON.stringify(name)} to permissions.tools`],
     });
   }
 

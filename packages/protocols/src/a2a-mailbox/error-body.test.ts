@@ -34,9 +34,9 @@ describe('an error body', () => {
     ]);
     const nobody = failure('no_route', { suggestions: ['did you mean clock?'] }, 'Unknown agent "clok".');
     expect(errorBody(nobody, now).message).toBe('Unknown agent "clok". Did you mean clock?');
-    const suggestions = ['ask the operator for permissions.agents to include "clock"'];
+    const suggestions = ['ask the operator to add "clock" to permissions.agents'];
     expect(errorBody(failure('forbidden', { suggestions }), now).message).toBe(
-      'Permission denied. Ask the operator for permissions.agents to include "clock".',
+      'Permission denied. Ask the operator to add "clock" to permissions.agents.',
     );
   });
 

@@ -190,7 +190,7 @@ async function threads(request: InboundRequest, { mailbox }: MailboxContext): Pr
   if (isFailure(limit)) return limit;
   const part = query.get('as') ?? 'sender';
   if (!PARTS.includes(part)) {
-    const message = `as must be one of ${PARTS.join(', ')}; got ${JSON.stringify(part.slice(0, 40))}`;
+    const message = `"as" must be one of ${PARTS.join(', ')}; got ${JSON.stringify(part.slice(0, 40))}`;
     return failure('invalid_message', { issues: [{ pointer: '/as', code: 'enum', message }] }, message);
   }
   const { id } = callerOf(request);

@@ -241,9 +241,11 @@ describe('a card', () => {
     peer.card = cardAt(peer.url, { skills: [{ id: 'pay', name: 'Pay', description: 'Moves money.', tags: [] }] });
     const failure = failureIn(await ask());
     expect(failure).toMatchObject({ code: 'agent_failed', retryable: false });
-    expect(failure?.message).toContain('has changed since it was first seen');
+    expect(failure?.message).toContain('has changed since it was last accepted');
     expect(failure?.details.suggestions?.[0]).toContain('agents accept partner');
-    expect(context.logged).toContain('the card of an agent has changed: it is held until it is accepted');
+    expect(context.logged).toContain(
+      'the card of an agent has changed: the agent is blocked until an operator accepts the new card',
+    );
     const [held = ''] = pins.held();
     await pins.accept(held);
     expect(textIn(await ask())).toBe('hi');

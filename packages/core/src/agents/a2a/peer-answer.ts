@@ -121,7 +121,7 @@ export class PeerAnswer {
       case 'TASK_STATE_REJECTED':
         return [this.#error('A2A.TASK_REJECTED', 'The remote agent rejected the task.')];
       case 'TASK_STATE_CANCELED':
-        return [{ part: 'failure', failure: failure('cancelled', {}, 'The remote agent canceled the task.') }];
+        return [{ part: 'failure', failure: failure('cancelled', {}, 'The remote agent cancelled the task.') }];
       default: {
         const hasText = [...this.#artifacts.values()].some(({ text }) => text.length > 0);
         const message = this.#lastMessage ?? this.#recalled;

@@ -64,10 +64,10 @@ export class PeerCardSource {
     if (!wasHeld)
       log.warn(
         { agent: agentId, fix: howToAccept },
-        'the card of an agent has changed: it is held until it is accepted',
+        'the card of an agent has changed: the agent is blocked until an operator accepts the new card',
       );
-    const message = `The card of the agent ${agentId} has changed since it was first seen, and is held until the operator accepts it.`;
-    const suggestions = [`if the agent may be used as it is now: ${howToAccept}`];
+    const message = `The card of the agent ${agentId} has changed since it was last accepted. The agent is blocked until an operator accepts the new card.`;
+    const suggestions = [`review the new card, then accept it: ${howToAccept}`];
     throw new Refused({ ...failure('agent_failed', { suggestions }, message), retryable: false });
   }
 

@@ -123,5 +123,6 @@ const SENTENCES: Readonly<Partial<Record<PeerErrorKind, string>>> = {
   later: 'The remote agent cannot answer at the moment',
   not_understood: 'The remote agent does not understand the request',
 };
-const CREDENTIAL_HELP = 'Set `credential` of the agent to a credential of the vault that is bound to its host.';
+const CREDENTIAL_HELP =
+  'Store the credential in the vault, bound to the host of the agent, and name it in `credential` of the agent.';
 const MOST_WORDS = 1000;

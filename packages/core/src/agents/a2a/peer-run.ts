@@ -201,7 +201,12 @@ export class PeerRun {
     const { answer, call } = this.#options;
     const { parts, text } = answer.lastMessage;
     const { question, answer: toParts } = questionInStatus(parts, text);
-    if (call.ask === undefined) refuse('agent_failed', {}, `The remote agent asks: ${question.title}`);
+    if (call.ask === undefined)
+      refuse(
+        'agent_failed',
+        {},
+        `The remote agent asked a question, which this request cannot answer: ${question.title}`,
+      );
     return toParts(await call.ask(question));
   }
 

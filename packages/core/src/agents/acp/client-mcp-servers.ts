@@ -35,7 +35,7 @@ export function clientMcpServers(
 function refusalOf(server: JsonObject, { principal, can, judge }: McpServerRules): string | undefined {
   const { type = 'stdio', url } = server;
   if (principal.kind !== 'admin' && !principal.permissions.operations.includes(MCP_OPERATION)) {
-    return `the caller needs permissions.operations to include "${MCP_OPERATION}"`;
+    return `the caller needs "${MCP_OPERATION}" in permissions.operations`;
   }
   if (hasLostSecrets(server)) return 'its secrets are not kept over a restart of the server; open the session again';
   if (type === 'stdio') return undefined;

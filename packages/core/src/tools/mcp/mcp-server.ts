@@ -449,7 +449,7 @@ function optional<Name extends string, Value>(name: Name, value: Value | undefin
   return value === undefined ? {} : ({ [name]: value } as { [_ in Name]?: Value });
 }
 
-const HELD = 'a tool has changed and is held until it is accepted';
+const HELD = 'a tool has changed and is blocked until an operator accepts it';
 const LONGEST_NAME = 128;
 const CONNECT_MS = 30_000;
 const STEADY_MS = 30_000;

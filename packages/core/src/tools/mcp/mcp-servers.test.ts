@@ -182,7 +182,7 @@ describe('a hostile server', () => {
       expect([...servers.servers()][0]?.info().error).toContain('bad__echo');
       // However often it is looked at.
       for (let times = 0; times < 3; times++) await servers.server('bad')?.refresh();
-      expect(log.lines.filter(({ message }) => message.includes('is held until'))).toHaveLength(1);
+      expect(log.lines.filter(({ message }) => message.includes('is blocked until'))).toHaveLength(1);
       expect(await servers.accept('bad__nothing')).toBe(false);
       expect(await servers.accept('bad__echo')).toBe(true);
       expect((await call('bad__echo', { say: 'aa' })).data).toBe('aa');

@@ -113,8 +113,12 @@ export class McpServers implements ToolSource, AsyncDisposable {
     if (server === undefined) return undefined;
     const quoted = JSON.stringify(name.slice(0, 192));
     if (this.#pins.isHeld(name)) {
-      const message = `The tool ${quoted} has changed since it was first seen, and is held until the operator accepts it.`;
-      return { toolkit: server.name, message, fix: `if it may be used as it is now: ${this.#howToAccept(name)}` };
+      const message = `The tool ${quoted} has changed since it was last accepted. It is blocked until an operator accepts the new definition.`;
+      return {
+        toolkit: server.name,
+        message,
+        fix: `review the new definition, then accept it: ${this.#howToAccept(name)}`,
+      };
     }
     const { status, error = 'is not ready yet' } = server.info();
     if (status === 'ready') return undefined;

@@ -140,7 +140,7 @@ test.each([
   const answer = await run(nodes, { initial_input: { list: [1] } }, { ...ALL_PERMISSIONS, tools: [] });
   expect(answer).toMatchObject({
     success: false,
-    error: { code: 'chain_node_error', suggestions: ['ask the operator for permissions.tools to include "echo"'] },
+    error: { code: 'chain_node_error', suggestions: ['ask the operator to add "echo" to permissions.tools'] },
   });
 });
 
