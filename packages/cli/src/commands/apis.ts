@@ -72,7 +72,7 @@ function addCommand(context: Context): Command {
     .option('--endpoint <text>', 'METHOD /path and what it does; may be repeated', each)
     .option(
       '--accepts-data-from <host>',
-      'a host; workflows may send to this API what they read from that host with a credential; may be repeated, "*" for any host',
+      'a host: data that was fetched from it with a credential may be sent to this API; may be repeated, "*" for any host',
       each,
     )
     .option('--openapi <file>', 'its OpenAPI document, JSON or YAML; use - to read it from stdin');

@@ -15,7 +15,8 @@ export function clientCommand(context: Context): Command {
 function connectCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'client connect',
-    summary: 'show the MCP settings for a client, with a key of its own, or write them to its settings file',
+    summary:
+      'show the MCP settings for a client; with --write, create a key for it and write them to its settings file',
     examples: [
       `${PROGRAM} client connect cursor`,
       `${PROGRAM} client connect claude-code --write --tools "" --agents helper`,

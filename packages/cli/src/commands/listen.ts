@@ -18,7 +18,7 @@ export function listenCommand(context: Context): Command {
     )
     .option(
       '--public-key <whpk>',
-      'the public key that callbacks are signed with (default: from the running server)',
+      'the public key of the server, to verify callbacks (default: from the running server)',
       publicKey,
     )
     .option('--secret <whsec>', 'verify with the secret of your agent instead of a public key', secret)

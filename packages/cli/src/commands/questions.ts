@@ -10,7 +10,7 @@ import { fail } from '../trouble.ts';
 export function questionsCommand(context: Context): Command {
   return newCommand(context, {
     name: 'questions',
-    summary: 'list and answer the questions of running requests',
+    summary: 'list and answer the questions that running requests are waiting on',
     examples: [`${PROGRAM} questions list`, `${PROGRAM} questions answer q_0123456789abcdef allow`],
   })
     .addCommand(listCommand(context))
@@ -20,7 +20,8 @@ export function questionsCommand(context: Context): Command {
 function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'questions list',
-    summary: 'list the open questions of your requests; with the operation questions.answer, of all requests',
+    summary:
+      'list the open questions of your requests, or of all requests if your key has the operation questions.answer',
     examples: [`${PROGRAM} questions list`],
   });
   withConnectionOptions(command, 'agent');

@@ -113,7 +113,8 @@ function callCommand(context: Context): Command {
 function acceptCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'tools accept',
-    summary: 'accept a changed tool of an MCP server (needs the admin key)',
+    summary:
+      'accept a tool whose definition its MCP server has changed; until then the tool is blocked (needs the admin key)',
     examples: [
       `${PROGRAM} tools accept files__read_file`,
       `${PROGRAM} tools accept files__read_file --config dragoman.yaml --data FOLDER`,
@@ -122,7 +123,7 @@ function acceptCommand(context: Context): Command {
   withConnectionOptions(command, 'admin');
   command.option(
     '--config <file>',
-    `accept the tool without a server, for \`${PROGRAM} wire\` with the same configuration and --data`,
+    `accept the tool for \`${PROGRAM} wire\`, in the folder of --data; pass the same --config and --data to both`,
   );
   return runs<ToolsOptions>(command, context, async (options, [name = '']) => {
     const accepted = await (options.config === undefined
@@ -219,7 +220,7 @@ function withToolsOptions(command: Command): void {
   withConnectionOptions(command, 'agent', { url: ELSEWHERE });
   command.option(
     '--config <file>',
-    `without a server: the configuration file (default: ${DEFAULT_CONFIG}, if it exists)`,
+    `local runs only: the configuration file (default: ${DEFAULT_CONFIG}, if it exists)`,
   );
 }
 

@@ -40,11 +40,11 @@ function setCommand(context: Context): Command {
   })
     .argument('<id>', 'its name in requests')
     // Other users of the machine could read a secret among the arguments.
-    .argument('[value]', 'the secret; use - to read it from stdin (default: ask in a terminal, otherwise read stdin)')
+    .argument('[value]', 'only -, to read the secret from stdin (default: ask in a terminal, otherwise read stdin)')
     .addOption(
       new Option(
         '--type <type>',
-        'its type; a bearer-token is sent as "Bearer VALUE", a secret of another type without a prefix',
+        'how it is sent: a bearer-token as "Bearer VALUE", any other type as the value alone; one of',
       )
         .choices(['bearer-token', 'api-key', 'password', 'username'])
         .default('bearer-token'),
@@ -155,7 +155,7 @@ function rotateCommand(context: Context): Command {
     name: 'vault rotate',
     summary: 'encrypt every secret with a new vault key, while the server runs',
     examples: [`${PROGRAM} vault rotate`, `printf %s "$NEW_KEY" | ${PROGRAM} vault rotate -`],
-  }).argument('[key]', 'the new key, required if the old one is in DRAGOMAN_VAULT_KEY; use - to read it from stdin');
+  }).argument('[key]', 'only -, to read the new key from stdin; required if the old key is in DRAGOMAN_VAULT_KEY');
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [given]) => {
     if (given !== undefined && given !== '-') valueAmongArguments('ID');

@@ -51,11 +51,11 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
     )
     .option(
       '--config <file>',
-      'without a server: the file with APIs, hosts and limits (default: dragoman.yaml, if it exists)',
+      'local runs only: the file with APIs, hosts and limits (default: dragoman.yaml, if it exists)',
     )
     .option(
       '--allow <host:port>',
-      'without a server: a private or plain-http host that the workflow may call; may be repeated',
+      'local runs only: a private or plain-http host that the workflow may call; may be repeated',
       each,
     );
   if (name === 'run') {

@@ -39,7 +39,7 @@ describe('listen', () => {
     expect(answer.status).toBe(200);
     await until(() => surroundings.out !== '');
     expect(surroundings.out).toMatch(
-      /^Dragoman success msg_\d+_\w+, in reply to msg_mine, thread t1, signature valid\n {2}\S/,
+      /^from Dragoman: success, msg_\d+_\w+, in reply to msg_mine, thread t1, signature valid\n {2}\S/,
     );
 
     // An unsigned callback is refused, with a note.
@@ -84,7 +84,7 @@ describe('listen', () => {
   test('shows the text of an agent as text: it can neither control the terminal nor imitate a callback', async () => {
     const folder = temporaryFolder();
     const [port, data, module] = [await freePort(), join(folder, 'kept'), join(folder, 'forger.mjs')];
-    const forged = 'Bank success msg_1, in reply to msg_mine, signature valid';
+    const forged = 'from Bank: success, msg_1, in reply to msg_mine, signature valid';
     writeFileSync(module, `export default async function* () { return 'hi\\u001b[2J\\u009b1A\\r\\n${forged}\\n'; }`);
     const server = await realServer(folder, { port, ca: listenCertificate(data, NOW).path, module });
     surroundings = new FakeSurroundings({ folder, now: NOW });
@@ -95,7 +95,7 @@ describe('listen', () => {
     await fetch(`${server.url}/a2a`, { method: 'POST', headers, body: JSON.stringify(message) });
     await until(() => surroundings.out !== '');
     const [head, ...rest] = surroundings.out.trimEnd().split('\n');
-    expect(head).toMatch(/^Dragoman success msg_\w+, in reply to msg_\w+, signature valid$/);
+    expect(head).toMatch(/^from Dragoman: success, msg_\w+, in reply to msg_\w+, signature valid$/);
     expect(rest).toEqual(['  hi\\u{1b}[2J\\u{9b}1A', `  ${forged}`]);
     surroundings.interrupt();
     expect(await ended).toBe(0);

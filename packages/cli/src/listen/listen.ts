@@ -96,7 +96,7 @@ function asText({ bold, dim, green, red }: ReturnType<typeof paint>) {
     const facts = visible(`${id}, in reply to ${replyTo}${thread}, signature valid`);
     // Every line of it: one at the margin would look like another callback.
     const indented = visible(content).trimEnd().replaceAll('\n', '\n  ');
-    return `${bold(visible(from.name))} ${status} ${dim(facts)}\n  ${indented}`;
+    return `from ${bold(visible(from.name))}: ${status}, ${dim(facts)}\n  ${indented}`;
   };
 }
 

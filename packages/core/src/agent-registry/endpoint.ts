@@ -14,7 +14,7 @@ export function decodeEndpoint(text: string): Outcome<string> {
   return reject({
     pointer: '/endpoint',
     code: 'endpoint',
-    message: `endpoint must be an http or https URL without a password in it, or "connection:"; got ${show(text)}`,
+    message: `endpoint must be an http or https URL without a user name or password, or "connection:" to be called over a connection that the agent opens; got ${show(text)}`,
     suggestion: 'use a URL such as https://agent.example.com/a2a/messages',
   });
 }

@@ -25,7 +25,7 @@ export function refuseFlow(
   return failure(
     'forbidden',
     { from, to, sent: false, suggestions: [`the operator can allow it: ${entry} accepts_data_from: ["${from}"]`] },
-    `The call would take data to ${to} that a credential fetched from ${from}; no rule allows that.`,
+    `The call would send to ${to} data that was fetched from ${from} with a credential; no rule allows that.`,
   );
 }
 

@@ -41,7 +41,7 @@ export function refuseDestination(
   }
   return failure(
     'forbidden',
-    { suggestions: ['see availableApis in the capabilities'] },
+    { suggestions: ['see availableApis in GET /api/v1/capabilities'] },
     `The call goes to ${target.origin}${target.pathname}, which is not below the base URL of an API that this agent may use.`,
   );
 }

@@ -294,7 +294,8 @@ export class Executions {
 
   async #resume({ row, held }: Claimed<ExecutionRow>): Promise<undefined> {
     const principal = this.#options.principalNamed(row.owner);
-    if (principal === undefined) await this.#endAtOnce(row, held, failure('forbidden', {}, 'Its owner was removed.'));
+    if (principal === undefined)
+      await this.#endAtOnce(row, held, failure('forbidden', {}, 'The agent that started this execution was removed.'));
     else this.#start(new LiveExecution(row, principal, Promise.resolve({ repeat: false, held })));
   }
 

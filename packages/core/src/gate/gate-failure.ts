@@ -4,7 +4,7 @@ import { connectFault } from './connect-fault.ts';
 /** Nothing was sent. Callers that may not learn about a host get no reason: it would reveal which ports are open. */
 export function unreachableHost(reason: string | undefined): Failure {
   if (reason === undefined) return failure('unreachable', { sent: false });
-  return failure('unreachable', { sent: false, reason }, `The host is unreachable: ${reason}.`);
+  return failure('unreachable', { sent: false, reason }, `The remote host is unreachable: ${reason}.`);
 }
 
 /** The host was not looked up, so it is not at fault: `looked_up` distinguishes it from a host that cannot be reached. */

@@ -240,7 +240,7 @@ describe('a name', () => {
     }
     expect(failures[0]).toMatchObject({
       code: 'unreachable',
-      message: 'The host is unreachable.',
+      message: 'The remote host is unreachable.',
       details: { sent: false },
     });
     expect(failures).toEqual(failures.map(() => failures[0]));
@@ -284,7 +284,10 @@ describe('a name', () => {
     const never = bench.gate({ resolve: () => new Promise(() => {}), limits: { connect_ms: 100 } });
     expect(await never.check(url, 'callbacks')).toBeUndefined();
     for (const wrong of [failing('ENOTFOUND'), async () => [], async () => ['93.184.216.34', '10.0.0.1']]) {
-      expect(await check(wrong)).toMatchObject({ code: 'unreachable', message: 'The host is unreachable.' });
+      expect(await check(wrong)).toMatchObject({
+        code: 'unreachable',
+        message: 'The remote host is unreachable.',
+      });
     }
   });
 

@@ -27,7 +27,9 @@ export function permit(router: Router): Check {
         operation === 'identity.user'
           ? 'leave user_id out or send your own id'
           : 'send identity_origin "agent" or "user"';
-      refuse('forbidden', { suggestions: [`${without}, or ask the operator for the operation ${operation}`] });
+      refuse('forbidden', {
+        suggestions: [`${without}, or ask the operator to add ${JSON.stringify(operation)} to permissions.operations`],
+      });
     }
     return next(envelope, call);
   };

@@ -480,7 +480,7 @@ describe('a callback to a name', () => {
         clock.pass(50);
         return (await store.outbox.answering(key))[0];
       })
-      .toMatchObject({ state: 'due', failures: [{ reason: 'The host is unreachable.' }] });
+      .toMatchObject({ state: 'due', failures: [{ reason: 'The remote host is unreachable.' }] });
     await mailbox.stop();
     await engine.stop({ drainMs: 0 });
   });
@@ -488,7 +488,7 @@ describe('a callback to a name', () => {
   test('that does not exist is refused with the message', async () => {
     const { mailbox, engine } = mailboxOn(memoryStore(), echo, { resolve: failing('ENOTFOUND') });
     await expect(mailbox.receive(message('hello', {}, CALLED_BACK), { principal: ANN })).rejects.toThrow(
-      'callbackUrl cannot be called: The host is unreachable',
+      'callbackUrl cannot be called: The remote host is unreachable',
     );
     await mailbox.stop();
     await engine.stop({ drainMs: 0 });

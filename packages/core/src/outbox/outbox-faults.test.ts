@@ -134,7 +134,7 @@ describe('a callback whose body is damaged on the disk', () => {
     await add('damaged');
     await turns();
     await expect(operator().retry('damaged')).rejects.toMatchObject({
-      failure: { code: 'conflict', message: 'It is damaged in the database and cannot be sent.' },
+      failure: { code: 'conflict', message: 'The callback is damaged in the database and cannot be sent.' },
     });
   });
 });

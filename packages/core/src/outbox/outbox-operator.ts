@@ -40,7 +40,7 @@ export class OutboxOperator {
   async retry(id: string): Promise<{ readonly row: DeliveryRow; readonly isEnabled: boolean }> {
     const row = await this.show(id).catch((error: unknown) => {
       if (!isDamaged(error)) throw error;
-      return refuse('conflict', {}, 'It is damaged in the database and cannot be sent.');
+      return refuse('conflict', {}, 'The callback is damaged in the database and cannot be sent.');
     });
     const now = this.#clock.now().getTime();
     if (row.state !== 'dead') {
@@ -48,7 +48,7 @@ export class OutboxOperator {
     }
     const isEnabled = await this.#store.enable(row.owner, row.url);
     if (row.expiresAt !== null && row.expiresAt <= now) {
-      if (!isEnabled) refuse('expired', {}, 'It has expired and is never sent again.');
+      if (!isEnabled) refuse('expired', {}, 'The callback has expired and is never sent again.');
       return { row, isEnabled };
     }
     if (await this.#store.revive(id, now)) this.#outbox.admit({ ...row, attempts: 0, nextAt: now });

@@ -509,7 +509,7 @@ describe('data of another shape', () => {
     [{ nmae: 'x' }, fill, 'did you mean {nmae}?'],
     ['x', fill, '{value}'],
     [{ rows: [] }, merge, 'did you mean /workflow/in/rows?'],
-    ['%%', decode, 'name its encoding'],
+    ['%%', decode, 'set encoding to'],
     [[], op('Calculate', { operation: 'max' }), 'Conditional'],
     ['', call({ url: 'https://api.example.com/{/workflow/in}' }), 'whether /workflow/in is empty'],
     ['a\nb', call({ headers: { 'X-A': { path: '/workflow/in' } } }), 'line breaks'],

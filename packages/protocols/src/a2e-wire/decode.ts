@@ -171,7 +171,7 @@ function withHint(issue: Issue): Issue {
 
 function unknownType(type: string): Issue {
   const close = nearestType(type);
-  const message = `type ${show(type)} is unknown; the message is kept unchanged`;
+  const message = `type ${show(type)} is unknown; its fields were not checked`;
   return {
     pointer: '/type',
     code: 'unknown_type',

@@ -108,7 +108,7 @@ const apisAsList: Tolerance = (json, warnings) => {
   warnings.push({
     pointer: '/capabilities/availableApis',
     code: 'coerced',
-    message: 'availableApis is an object by id; it is read as a list',
+    message: 'availableApis is an object keyed by API id; it was read as a list',
     suggestion: 'write a list of APIs, each with its id',
   });
   const list = Object.entries(availableApis).map(([id, api]) => ({ id, ...(api as JsonObject) }));

@@ -65,6 +65,6 @@ function filesIn({ module, env = {}, headers = {}, key = '' }: DriverDefinition)
 /** Otherwise the caller that registered it would remove ours by leaving. */
 function taken(id: string): Error {
   return new Error(
-    `agents.${id}: an agent of that name answers already, one that registered itself or messages.tools_agent; choose another name`,
+    `agents.${id}: this name is already used, by an agent that registered itself or by messages.tools_agent; choose another name`,
   );
 }

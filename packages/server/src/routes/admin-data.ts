@@ -92,5 +92,5 @@ const NO_REQUEST = failure('not_found', {}, 'Request not found.');
 const UNDER_WAY = failure(
   'conflict',
   { suggestions: ['cancel it, or wait for its end'] },
-  'It is still running and was not deleted.',
+  'The request or execution is still running and was not deleted.',
 );

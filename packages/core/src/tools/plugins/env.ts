@@ -152,7 +152,8 @@ class Episodes {
   }
 
   async suggest(session: WireSession, { episode_id }: MessageOf<'env/plan/req'>): Promise<JsonObject[]> {
-    if (episode_id === null) refuse('invalid_message', {}, 'episode_id is required: suggestions are for an episode');
+    if (episode_id === null)
+      refuse('invalid_message', {}, 'episode_id is required: env/plan suggests actions for one episode');
     const { environment, episode } = this.find(session, episode_id);
     return explained(environment.name, async () => [...((await episode.suggest?.()) ?? [])]);
   }

@@ -76,7 +76,9 @@ function utf8(bytes: Uint8Array): string | undefined {
 
 function refuseText(path: Path, name: string, text: string): never {
   throw dataError(`${formatPath(path)} must be ${name} text; got ${show(text)}`, {
-    suggestions: [`encode it, if it is not ${name} yet, or name its encoding`],
+    suggestions: [
+      `set encoding to the encoding of the text; if you want to encode the text, set operation to "encode"`,
+    ],
   });
 }
 

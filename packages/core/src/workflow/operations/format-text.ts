@@ -65,7 +65,10 @@ function compileFilling({ inputPath, template = '' }: FormatTextConfig, compilin
 function noField(name: string, value: Json): StepError {
   const names = isObject(value) ? Object.keys(value) : [];
   const close = nearest(name, names);
-  const has = names.length === 0 ? '{value} is all of it' : `it has ${names.slice(0, 6).join(', ')}`;
+  const has =
+    names.length === 0
+      ? 'the input has no fields; {value} inserts all of it'
+      : `it has ${names.slice(0, 6).join(', ')}`;
   return dataError(`the template uses {${name}}, which the input does not have`, {
     suggestions: [close === undefined ? has : `did you mean {${close}}?`],
   });

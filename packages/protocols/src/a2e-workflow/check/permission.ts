@@ -71,7 +71,7 @@ export const usableCredentials: Rule = ({ operations, context }) => {
         // The same message for missing and not granted credentials, so that callers cannot tell them apart.
         const message = `${nameOf(pointer)} references the credential ${show(id)}, which does not exist or is not granted to this agent`;
         const suggestion =
-          close === undefined ? 'see availableCredentials in the capabilities' : `did you mean ${close}?`;
+          close === undefined ? 'see availableCredentials in GET /api/v1/capabilities' : `did you mean ${close}?`;
         drafts.push(about(operation, pointer, { code: 'credential_unavailable', message, suggestion }));
         continue;
       }

@@ -59,7 +59,8 @@ function apiFinding(
     return {
       code: 'api_not_allowed',
       message: `calls ${match === undefined ? `${url.origin}${url.pathPattern}` : `the API ${match.id}`}, which is not an API that this agent may use`,
-      suggestion: usable.length === 0 ? 'see availableApis in the capabilities' : `it may use ${usable.join(', ')}`,
+      suggestion:
+        usable.length === 0 ? 'see availableApis in GET /api/v1/capabilities' : `it may use ${usable.join(', ')}`,
     };
   }
   if (match === undefined) {
