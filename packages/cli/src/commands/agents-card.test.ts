@@ -79,7 +79,10 @@ test('a card that cannot be used is reported, and nothing is added', async () =>
 test('a card at a host that does not answer is reported as that, not as a server that does not', async () => {
   await peer[Symbol.asyncDispose]();
   const { code, notes } = await run(['agents', 'add', 'nowhere', '--card', card(), '--yes']);
-  expect([code, notes]).toEqual([1, expect.stringContaining('The card cannot be read: The remote host is unreachable')]);
+  expect([code, notes]).toEqual([
+    1,
+    expect.stringContaining('The card cannot be read: The remote host is unreachable'),
+  ]);
 });
 
 test('a changed card is accepted by its agent, and only once', async () => {
