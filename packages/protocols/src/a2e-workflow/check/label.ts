@@ -57,7 +57,7 @@ export class Labels {
     this.drafts.push(about(operation, pointer, { code: 'data_flow', message, suggestion }));
   }
 
-  /** Unavailable names have their own finding and no others. */
+  /** Skips credentials whose hosts are unknown; `usableCredentials` reports those that the caller cannot use. */
   #fetchedBy({ id: by, uses }: Examined, url: UrlParts): readonly Fetched[] {
     const known = this.#fetched.get(by);
     if (known !== undefined) return known;
