@@ -13,7 +13,7 @@ import type { Json } from './json.ts';
 export function canonicalJson(value: Json): string {
   const ordered = inOrder(value);
   const text = ordered === UNUSUAL ? undefined : JSON.stringify(ordered);
-  // Lone surrogates are written as escapes; only an escaped backslash before `ud` looks the same.
+  // A lone surrogate is written as such an escape; the library tells it from an escaped backslash before `ud`.
   return text === undefined || text.includes('\\ud') ? byTheLibrary(value) : text;
 }
 
@@ -59,7 +59,10 @@ function itemsInOrder(items: Json[]): Json | typeof UNUSUAL {
   return ordered;
 }
 
-/** Keys that look like numbers always come first in an object; `__proto__` cannot be set as a key. */
+/**
+ * Keys that cannot be put in order by assignment: those that look like numbers always come first, and `__proto__` sets
+ * the prototype. `toJSON` could be called by `JSON.stringify`.
+ */
 function isUnusual(key: string): boolean {
   const first = key.charCodeAt(0);
   return (first >= ZERO && first <= NINE) || key === '__proto__' || key === 'toJSON';

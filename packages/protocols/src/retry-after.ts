@@ -8,5 +8,5 @@ export function retryAfterMs(field: unknown, now: Date): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
 }
 
-/** The longest pause in milliseconds. */
+/** The longest pause in seconds; in milliseconds it is still a safe integer. */
 const LONGEST_SECONDS = 1e12;

@@ -22,9 +22,7 @@ export type Static<Schema> = Schema extends { readonly const: infer Value }
                 ? Members<Schema>
                 : Json;
 
-/**
- * A schema with an explicit type: to inference it is "the constant T", as a value it is a plain schema.
- */
+/** A schema with an explicit type: for type inference it is the constant T, at run time a plain schema. */
 export type Typed<T> = { readonly const: T };
 
 type Named<Name, Schema> = Name extends 'object'
