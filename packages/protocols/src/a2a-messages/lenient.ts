@@ -71,7 +71,9 @@ function knownWord({ pointer }: Issue, json: Json): Tolerance | undefined {
   return undefined;
 }
 
-/** Derives a missing status from the members of a response, unless it has both a result and an error. */
+/**
+ * Derives the status of a response with an unknown status: from its result or its error, if it has exactly one of them.
+ */
 function responseStatus(pointer: string, word: string, json: Json): Tolerance | undefined {
   const hasData = valueAt(json, '/payload/data') !== undefined;
   const hasError = valueAt(json, '/payload/error') !== undefined;

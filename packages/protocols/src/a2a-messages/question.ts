@@ -12,7 +12,7 @@ import type { ResponsePayload } from './payloads.ts';
 /** The method of a request that asks the original sender a question of the agent. */
 export const QUESTION_METHOD = 'answer_question';
 
-/** The `message_id` of the message that asks a question: always the same. */
+/** The `message_id` of the message that asks a question, the same each time it is sent. */
 export function questionMessageId(questionId: string): string {
   return derivedMessageId(questionId);
 }
@@ -50,8 +50,8 @@ export function questionFromPeer(message: A2AMessage, requestId: string, now: Da
 }
 
 /**
- * The answer that a response gives, as `chat.user_answer` takes it: `data` with `option_id`, `action`, `content` or `text`, or any other
- * object, which is a filled form. An error declines.
+ * The answer that a response gives, as `chat.user_answer` takes it: `data` with `option_id`, `action`, `content` or
+ * `text`. Any other object is a filled form. An error declines.
  */
 export function answerInResponse({ payload }: ResponseMessage | ErrorMessage): JsonObject {
   const data = payload['data'];
