@@ -71,7 +71,7 @@ function metadataWithDefaults(metadata: JsonObject): JsonObject {
   };
 }
 
-/** The same with its type; unknown fields that lenient reading accepted are dropped. */
+/** The validated response with its type. Unknown fields that lenient reading accepted are dropped. */
 function writtenOut(filled: JsonObject): MailboxResponse {
   const [from, to, message] = [membersOf(filled.from), membersOf(filled.to), membersOf(filled.message)];
   const metadata = membersOf(filled.metadata);
