@@ -7,7 +7,6 @@ import { wholeCharacters } from './whole-characters.ts';
  */
 export function oneLineJson(value: Json): string {
   const text = wholeCharacters(JSON.stringify(value));
-  // Searches for single characters before it uses a pattern.
   if (!text.includes('\u0085') && !text.includes('\u2028') && !text.includes('\u2029')) return text;
   return text.replaceAll(UNICODE_BREAKS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
