@@ -58,7 +58,7 @@ function statusIssue(status: Json | undefined): Issue {
   return { pointer, code: 'enum', message, ...(close !== undefined && { suggestion: `did you mean ${show(close)}?` }) };
 }
 
-/** The errors as issues. An `anyOf` error only says that no branch matches, so it is left out. */
+/** The errors as issues. An `anyOf` error reports only that no branch matches, so it is left out. */
 function worded(errors: readonly ValidatorError[], schema: JsonSchema, json: Json): readonly Issue[] {
   return issuesFrom(
     errors.filter(({ keyword }) => keyword !== 'anyOf'),
