@@ -2,13 +2,13 @@ import canonicalize from 'canonicalize';
 import type { Json } from './json.ts';
 
 /**
- * The canonical text of a value by RFC 8785, for signatures and comparisons: keys in order of their UTF-16 units, numbers
- * as ECMAScript writes them, no white space.
+ * The canonical text of a value by RFC 8785, for signatures and comparisons: keys in order of their UTF-16 units,
+ * numbers as ECMAScript writes them, no white space.
  *
  * It throws on a lone surrogate or a number that is not finite. `parseJson` accepts neither.
  *
- * `JSON.stringify` writes numbers and strings as the RFC requires, so only the order of the keys is added.
- * The library handles unusual values.
+ * `JSON.stringify` writes numbers and strings as the RFC requires, so only the order of the keys is added. The library
+ * handles unusual values.
  */
 export function canonicalJson(value: Json): string {
   const ordered = inOrder(value);

@@ -7,8 +7,8 @@ import { fieldSlipsIn } from './fields.ts';
 import { MAILBOX_VERSION, type MailboxInput } from './message.ts';
 
 /**
- * The fast path of the reader: one pass of the compiled schema and the rules that a schema cannot express. If it returns false,
- * the slow path checks each rule and words the problems.
+ * The fast path of the reader: one pass of the compiled schema and the rules that a schema cannot express. If it
+ * returns false, the slow path checks each rule and words the problems.
  */
 export function isFlawless(input: JsonObject, now: Date, limits?: ContentLimits): boolean {
   if (!isInput(input)) return false;

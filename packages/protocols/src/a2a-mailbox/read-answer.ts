@@ -8,8 +8,8 @@ import { contentTypeFor, isNone, supportedContentType, textIn } from './shorthan
 import { isTolerated, versionIssue } from './validate.ts';
 
 /**
- * A response or callback body of any mailbox. Fields missing in the spec's own callback example are filled in, and missing content
- * is null.
+ * A response or callback body of any mailbox. Fields missing in the spec's own callback example are filled in, and
+ * missing content is null.
  */
 export function readResponse(json: JsonObject, lenient: boolean): Outcome<MailboxResponse> {
   const filled = withDefaults(json);

@@ -15,8 +15,8 @@ import { nearestType } from './nearest-type.ts';
 import { aliasOf, KNOWN_TYPES, type KnownType, type WireMessage } from './type-map.ts';
 
 /**
- * Reads one message: a known type is checked and completed with its defaults, an unknown one is kept whole
- * (A2E wire, Decoding). Members a type does not have are kept too, except in a request that changes or deletes something.
+ * Reads one message: a known type is checked and completed with its defaults, an unknown one is kept whole (A2E wire,
+ * Decoding). Members a type does not have are kept too, except in a request that changes or deletes something.
  */
 export function decodeWire(json: Json, now: Date, options: DecodeOptions = {}): Outcome<WireMessage> {
   if (!isObject(json)) {

@@ -34,8 +34,8 @@ interface Frame {
 }
 
 /**
- * Reasoning is a log line, and every other chunk a status with the delta beside the message: an artifact would carry text as
- * base64, which people cannot read.
+ * Reasoning is a log line, and every other chunk a status with the delta beside the message: an artifact would carry
+ * text as base64, which people cannot read.
  */
 function eventOf({ response, row, reqId, stamp }: Frame): WireMessage {
   const { delta_kind = 'custom', delta = null } = response.body;

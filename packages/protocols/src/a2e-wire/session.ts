@@ -28,8 +28,8 @@ export interface Reaction {
 }
 
 /**
- * The host's side of one connection: given the received messages, it decides what to send, start and stop. It has no clock and
- * no timer; call `tick` at `deadline`, and close the transport once `state` is `closed`.
+ * The host's side of one connection: given the received messages, it decides what to send, start and stop. It has no
+ * clock and no timer; call `tick` at `deadline`, and close the transport once `state` is `closed`.
  *
  *                 handshake/req accepted             shutdown, drain()
  *    ┌───────────┐ ───────────────────▶ ┌─────────┐ ──────────────────▶ ┌──────────┐

@@ -9,8 +9,8 @@ export interface LineLimits {
 /**
  * Splits bytes into lines. The result does not depend on where the stream was cut.
  *
- * A line ends with LF or CRLF; blank lines are skipped. A line past the limit is one fault, reported as soon as the limit
- * is exceeded; its bytes are dropped up to its line break, and the next line is read normally.
+ * A line ends with LF or CRLF; blank lines are skipped. A line past the limit is one fault, reported as soon as the
+ * limit is exceeded; its bytes are dropped up to its line break, and the next line is read normally.
  *
  *        ┌──── LF: the line
  *        ▼   │

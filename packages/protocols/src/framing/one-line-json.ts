@@ -2,8 +2,9 @@ import type { Json } from '../json.ts';
 import { wholeCharacters } from './whole-characters.ts';
 
 /**
- * Compact JSON on one line, for every definition of a line, without lone surrogates. JSON itself escapes CR and LF; NEL, LINE SEPARATOR
- * and PARAGRAPH SEPARATOR are allowed raw in a string, but Python's `splitlines`, for one, breaks lines there.
+ * Compact JSON on one line, for every definition of a line, without lone surrogates. JSON itself escapes CR and LF;
+ * NEL, LINE SEPARATOR and PARAGRAPH SEPARATOR are allowed raw in a string, but Python's `splitlines`, for one, breaks
+ * lines there.
  */
 export function oneLineJson(value: Json): string {
   const text = wholeCharacters(JSON.stringify(value));

@@ -22,8 +22,8 @@ export interface TaskFoldOptions {
 }
 
 /**
- * The frames of one request as the events of one task. The same frames always give the same events, so every subscriber sees the
- * same stream, whenever it joins and after any restart.
+ * The frames of one request as the events of one task. The same frames always give the same events, so every subscriber
+ * sees the same stream, whenever it joins and after any restart.
  *
  *   SUBMITTED ──first frame──▶ WORKING ──final frame──▶ COMPLETED | FAILED | CANCELED | REJECTED
  *                               │  ▲──its last question ends──│
