@@ -1,4 +1,4 @@
-/** The pause of a `Retry-After` field: seconds, or a date (RFC 9110 §10.2.3). In milliseconds from now. */
+/** The milliseconds from now that a `Retry-After` field asks to wait: it has seconds or a date (RFC 9110 §10.2.3). */
 export function retryAfterMs(field: unknown, now: Date): number | undefined {
   if (typeof field !== 'string') return undefined;
   // Any number of digits: a very long pause must not become none.

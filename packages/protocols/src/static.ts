@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from './json.ts';
 
 /**
- * The TypeScript type of what a JSON Schema accepts, for schemas written `as const`: a shape is written once.
- * Understands the keywords our shapes use; bounds (`minLength`, `pattern`, …) are the validator's.
+ * The TypeScript type of the values that a JSON Schema accepts, for schemas written `as const`, so that a shape is
+ * written once. It reads the keywords that our shapes use; bounds (`minLength`, `pattern`, …) are left to the
+ * validator.
  */
 export type Static<Schema> = Schema extends { readonly const: infer Value }
   ? Value

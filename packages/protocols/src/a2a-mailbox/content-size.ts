@@ -2,7 +2,7 @@ import type { Json } from '../json.ts';
 import { encodeUtf8 } from '../platform.ts';
 import { MAILBOX_LIMITS } from './message.ts';
 
-/** The size of content on the wire: text as it is, anything else as compact JSON. */
+/** The size of content on the wire: text unchanged, anything else as compact JSON. */
 export interface ContentSize {
   /** UTF-16 code units, as JavaScript counts. */
   readonly characters: number;

@@ -89,7 +89,7 @@ interface Reply {
   readonly rest?: JsonObject;
 }
 
-/** Always the full shape, for the immediate answer and for the callback (A2A mailbox, Response Format). */
+/** A response in the full shape, for the immediate answer and for the callback (A2A mailbox, Response Format). */
 function replyTo(request: MailboxMessage, { from, stamp, processingTime }: Answering, reply: Reply): MailboxResponse {
   return {
     version: MAILBOX_VERSION,

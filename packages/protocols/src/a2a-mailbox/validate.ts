@@ -137,7 +137,7 @@ function laterSenderFieldsAreWellFormed({ from: { erc8004AgentId, agentWallet } 
 
 function timestampsAreTimes({ input, metadata }: Parts, found: Issue[]): void {
   timestampIsTime(input.timestamp, '/timestamp', found);
-  // The full form has it twice; equal values are read once.
+  // The full form has the timestamp twice; equal values are checked once.
   if (metadata.timestamp !== input.timestamp) timestampIsTime(metadata.timestamp, '/metadata/timestamp', found);
 }
 

@@ -76,7 +76,7 @@ function withoutEchoes(issues: readonly Issue[]): readonly Issue[] {
   return issues.filter(({ pointer, code }) => ECHOES[root.get(pointer) ?? '']?.has(code) !== true);
 }
 
-/** Adds the information that schema errors lack. */
+/** Adds what schema errors lack: suggestions, and the codes for forbidden names and contradictions. */
 function pointed(issue: Issue, json: Json): Issue {
   if (issue.code === 'unknown_field') {
     const name = segmentsOf(issue.pointer).at(-1) ?? '';

@@ -20,7 +20,7 @@ export function messageFaults(json: JsonObject): readonly Issue[] {
   return faults;
 }
 
-/** Warnings: valid, but probably not what the sender wants. */
+/** Warnings about a message that is valid, but probably not what the sender wants. */
 export function adviceOn(message: A2AMessage): readonly Issue[] {
   const { auth } = message;
   const introduces = message.message_type === 'handshake' || message.message_type === 'handshake_ack';

@@ -14,8 +14,8 @@ export interface Tolerated {
 }
 
 /**
- * Accepts what a strict reader refuses: the older dialect, unknown fields, times with other decimals, words outside
- * closed sets. The result differs from the signed bytes, so the signature of a changed message does not verify.
+ * Converts a message that a strict reader refuses: the older dialect, unknown fields, times with other decimals, words
+ * outside closed sets. The result differs from the signed bytes, so the signature of a changed message does not verify.
  */
 export function tolerate(json: Json): Tolerated {
   const legacy = readLegacy(json);

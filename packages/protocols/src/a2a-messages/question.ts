@@ -9,7 +9,7 @@ import type { A2AMessage, ErrorMessage, RequestMessage, ResponseMessage } from '
 import { derivedMessageId } from './message-id.ts';
 import type { ResponsePayload } from './payloads.ts';
 
-/** The method of a request that asks the original sender a question of the agent. */
+/** The method of a request that passes an agent's question on to the sender of the original request. */
 export const QUESTION_METHOD = 'answer_question';
 
 /** The `message_id` of the message that asks a question, the same each time it is sent. */

@@ -6,7 +6,7 @@ import { fieldsText } from './fields-text.ts';
 import { WIRE_VERSION } from './message.ts';
 import { secondsOf, withFields } from './new-message.ts';
 
-/** A message that is sent directly after it is created. */
+/** The parts of a message that is written directly as text. */
 export interface TextGiven {
   readonly type: string;
   /** The fields of its type. */

@@ -37,7 +37,7 @@ export const WireBaseMessage = {
     },
     ['type', 'id'],
   ),
-  // By reference, which keeps the compiler from repeating the base in each of the hundred types built on it.
+  // Referenced, so that the compiler does not repeat the base in each of the hundred types built on it.
   definitions: { epochSeconds: { type: 'number', minimum: 0, maximum: LATEST_TS } },
 } as const;
 

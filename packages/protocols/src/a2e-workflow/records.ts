@@ -1,7 +1,7 @@
 /** The text of one message of a workflow, and its position. */
 export interface WorkflowRecord {
   readonly text: string;
-  /** The line it begins in, counted from 1. */
+  /** The line in which the message begins, counted from 1. */
   readonly line: number;
   readonly offset: number;
 }

@@ -7,7 +7,7 @@ import type { E2AResponse } from './response.ts';
 /** A question that an E2A agent asks in its own frame, and how the agent receives the answer. */
 export interface AgentQuestion {
   readonly question: NewQuestion;
-  /** The message to the agent. */
+  /** The message that gives the agent the answer. */
   reply(answer: QuestionAnswer): { readonly method: string; readonly params: JsonObject };
 }
 

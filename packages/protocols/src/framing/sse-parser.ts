@@ -32,7 +32,7 @@ export class SseParser {
   #isFirstLine = true;
   /** The last byte was a CR: an LF right after it belongs to the same line break. */
   #afterCr = false;
-  /** The event has failed: its lines are skipped up to the blank one. */
+  /** The current event has failed: its lines are skipped up to the blank line that ends it. */
   #skipping = false;
   #eventBytes = 0;
   #event = '';

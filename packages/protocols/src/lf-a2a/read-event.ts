@@ -121,7 +121,7 @@ function readMessage(json: JsonObject): PeerMessage {
   return { id, ...idsIn(json), isFromAgent: !isFromUser, parts: readParts(json) };
 }
 
-/** `TASK_STATE_INPUT_REQUIRED`, `input-required`, `TASK_STATE_CANCELLED`: all in use. */
+/** All of these spellings are in use: `TASK_STATE_INPUT_REQUIRED`, `input-required`, `TASK_STATE_CANCELLED`. */
 function readState(state: Json | undefined): TaskState | undefined {
   if (typeof state !== 'string') return undefined;
   const word = state

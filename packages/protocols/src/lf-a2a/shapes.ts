@@ -69,7 +69,7 @@ export type TaskPushNotificationConfig = Static<typeof TaskPushNotificationConfi
 const NewTaskPushNotificationConfig = { ...TaskPushNotificationConfig, required: ['url'] } as const;
 export type NewTaskPushNotificationConfig = Static<typeof NewTaskPushNotificationConfig>;
 
-/** GetTaskPushNotificationConfig, DeleteTaskPushNotificationConfig. */
+/** The request of GetTaskPushNotificationConfig and DeleteTaskPushNotificationConfig. */
 export const PushConfigRequest = {
   type: 'object',
   required: ['taskId', 'id'],
@@ -126,7 +126,7 @@ export const ListTasksRequest = {
 } as const;
 export type ListTasksRequest = Static<typeof ListTasksRequest>;
 
-/** CancelTask, SubscribeToTask: one task, by its id. */
+/** The request of CancelTask and SubscribeToTask. */
 export const TaskRequest = {
   type: 'object',
   required: ['id'],

@@ -261,7 +261,7 @@ function errorMetadata({ code, details }: JsonObject): JsonObject {
   return { e2a_code: code ?? null, ...(retryable !== undefined && { retryable }) };
 }
 
-/** The text of a part that has nothing else, such as a media type. */
+/** The text of a part without other members, such as a media type; `undefined` for any other part. */
 export function plainText(part: MessagePart): string | undefined {
   return Object.keys(part).length === 1 ? part.text : undefined;
 }

@@ -22,9 +22,9 @@ export interface AnswerFoldOptions {
  * because some clients show a model only one of them.
  */
 export class AnswerFold {
-  /** Text so far. */
+  /** The text of the answer so far. */
   text = '';
-  /** Frames so far. */
+  /** The number of frames so far. */
   count = 0;
   /** The sequence of the last frame; -1 before the first. */
   last = -1;

@@ -11,7 +11,7 @@ import { apiOf, hostName, hostsOf, isHost } from './url.ts';
 export class Labels {
   readonly drafts: Draft[] = [];
   readonly #context: CheckContext;
-  /** The data that each operation fetches with credentials; operations in loops are visited repeatedly. */
+  /** The data that each operation fetches with credentials, kept because operations in loops are visited repeatedly. */
   readonly #fetched = new Map<string, readonly Fetched[]>();
   /** The calls whose data each result contains. */
   readonly #of = new Map<string, ReadonlySet<Fetched>>();

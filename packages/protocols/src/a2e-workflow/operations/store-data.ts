@@ -25,6 +25,6 @@ export const StoreData: OperationDescription = {
     { at: '/inputPath', is: 'input' },
     { at: '/key', is: 'key' },
   ],
-  // The operation catalogue's words for storage that outlives the execution.
+  // The operation catalogue has these words for storage that outlives the execution.
   aliases: [renamed('/storage', { indexedDB: 'localStorage', database: 'localStorage' })],
 };
