@@ -145,7 +145,7 @@ export class HostSession<Principal> {
     return { ...NOTHING, send, ...this.#close() };
   }
 
-  /** Call this when the transport was closed. */
+  /** Call this when the transport has closed. */
   disconnected(): Reaction {
     return this.#state === 'closed' ? NOTHING : { ...NOTHING, ...this.#close() };
   }
