@@ -2,18 +2,18 @@ import canonicalize from 'canonicalize';
 import type { Json } from './json.ts';
 
 /**
- * The canonical text of a value by RFC 8785, for signatures and comparisons: keys in order of their UTF-16 units, numbers
- * as ECMAScript writes them, no white space.
+ * The canonical text of a value by RFC 8785, for signatures and comparisons: keys in order of their UTF-16 units,
+ * numbers as ECMAScript writes them, no white space.
  *
  * It throws on a lone surrogate or a number that is not finite. `parseJson` accepts neither.
  *
- * `JSON.stringify` writes numbers and strings as the RFC requires, so only the order of the keys is added.
- * The library handles unusual values.
+ * `JSON.stringify` writes numbers and strings as the RFC requires, so only the order of the keys is added. The library
+ * handles unusual values.
  */
 export function canonicalJson(value: Json): string {
   const ordered = inOrder(value);
   const text = ordered === UNUSUAL ? undefined : JSON.stringify(ordered);
-  // Lone surrogates are written as escapes; only an escaped backslash before `ud` looks the same.
+  // A lone surrogate is written as such an escape; the library tells it from an escaped backslash before `ud`.
   return text === undefined || text.includes('\\ud') ? byTheLibrary(value) : text;
 }
 
@@ -59,7 +59,10 @@ function itemsInOrder(items: Json[]): Json | typeof UNUSUAL {
   return ordered;
 }
 
-/** Keys that look like numbers always come first in an object; `__proto__` cannot be set as a key. */
+/**
+ * Keys that cannot be put in order by assignment: those that look like numbers always come first, and `__proto__` sets
+ * the prototype. `toJSON` could be called by `JSON.stringify`.
+ */
 function isUnusual(key: string): boolean {
   const first = key.charCodeAt(0);
   return (first >= ZERO && first <= NINE) || key === '__proto__' || key === 'toJSON';

@@ -111,7 +111,7 @@ export function describeDialect<Message>(dialect: Dialect<Message>): void {
   });
 }
 
-/** An answer to the envelope, written in the dialect, still names an id that the sender gave. */
+/** Checks that an answer to the envelope, written in the dialect, names an id that the sender gave. */
 function keepsIds<Message>(dialect: Dialect<Message>, input: Json, envelope: E2AEnvelope): void {
   const given = stringsIn(input);
   const ids = [envelope.request_id, envelope.message_id, envelope.jsonrpc_id, envelope.correlation_id]

@@ -11,13 +11,13 @@ export interface Dialect<Message> {
   recognizes(json: Json): boolean;
   decode(json: Json, now: Date, options?: DecodeOptions): Outcome<Message>;
   encode(message: Message): Json;
-  /** `undefined`: it concerns the connection, or is itself an answer, and never reaches an agent. */
+  /** `undefined` for a message that concerns the connection or is itself an answer: it never reaches an agent. */
   toEnvelope(message: Message): E2AEnvelope | undefined;
   /** The envelope as a request of this dialect, or why that is not possible. Its warnings are the losses. */
   fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<Message>;
   /** Empty if this dialect has no message for the frame, such as a chunk where only whole answers are sent. */
   fromResponse(response: E2AResponse, request: E2AEnvelope): readonly Message[];
-  /** `undefined` when the dialect has no message for it and the transport has to answer by itself. */
+  /** `undefined` if the dialect has no message for the failure; then the transport must answer by itself. */
   fromFailure(failure: Failure, request: E2AEnvelope | undefined, stamp: Stamp): Message | undefined;
 }
 

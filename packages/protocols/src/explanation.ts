@@ -4,13 +4,16 @@ import type { Issue } from './outcome.ts';
 /** The history of one request, from the received message to the sent frames, for the operator. */
 export interface Explanation {
   readonly request_id: string;
-  /** `request`: for an agent. `execution`: of a workflow. `wire`: a line that was answered at once, and audited. */
+  /**
+   * `request`: a request to an agent. `execution`: of a workflow. `wire`: a line of the A2E wire that was answered at
+   * once, and audited.
+   */
   readonly kind: 'request' | 'execution' | 'wire';
   /** The caller. */
   readonly agent_id: string;
   readonly accepted_at: string;
   readonly state: string;
-  /** The node that works on it, where several share a database; null when it has ended or there is one server only. */
+  /** The node that works on it, if several share a database; null if it has ended or there is only one server. */
   readonly node: string | null;
   readonly received: ReceivedInput;
   /** Its envelope; null if it is answered without one. */
@@ -18,19 +21,19 @@ export interface Explanation {
   readonly allowed: readonly Allowed[];
   readonly way_in: WayIn;
   readonly answers: readonly ExplainedFrame[];
-  /** Frames that are not shown, of a very long answer. */
+  /** The number of frames of a very long answer that are not shown. */
   readonly answers_left_out: number;
   /** The outcome of a kind without frames; otherwise null. */
   readonly outcome: Json;
   readonly callbacks: readonly Json[];
-  /** Others who used the same id. */
+  /** Other callers that used the same id. */
   readonly also_by: readonly string[];
 }
 
 export interface ReceivedInput {
   readonly dialect: string;
   readonly bytes: number;
-  /** Null where it is not kept; `note` says why. */
+  /** Null if it was not kept; `note` gives the reason. */
   readonly text: string | null;
   readonly note?: string;
 }
@@ -62,7 +65,7 @@ export interface Change {
 }
 
 export interface WayIn extends Changes {
-  /** The warnings from reading it. */
+  /** The warnings from reading the message. */
   readonly warnings: readonly Issue[];
 }
 

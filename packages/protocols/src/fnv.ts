@@ -1,6 +1,6 @@
 /**
- * FNV-1a, 32 bits, as eight hex digits: always the same for the same text, so that a repeated frame is the same message.
- * It is not secure. `start` selects another hash of the same quality.
+ * FNV-1a, 32 bits, as eight hex digits: always the same for the same text, so that a repeated frame is the same
+ * message. It is not secure. `start` selects another hash of the same quality.
  */
 export function fnv1a(text: string, start = OFFSET_BASIS): string {
   let hash = start;

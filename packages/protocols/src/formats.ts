@@ -12,9 +12,8 @@ export const formats: Readonly<Record<string, (text: string) => boolean>> = {
 export const UTC_DATE_TIME = { format: 'date-time', pattern: UTC_TIMESTAMP, together: 'utc-date-time' } as const;
 
 /**
- * Common URLs, which are accepted without parsing.
- * The last label starts with a letter, so it is not an IP address, and without two hyphens in a row no label is
- * in punycode.
+ * Common URLs, which are accepted without parsing. The last label starts with a letter, so the host is not an IP
+ * address, and without two hyphens in a row no label is in punycode.
  */
 const PLAIN_URL =
   /^https?:\/\/(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z][a-z0-9]+(?::\d{1,4})?(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*)?$/;

@@ -3,7 +3,7 @@ export function holdsSomething(value: unknown): boolean {
   return value !== undefined && value !== false && value !== '' && !isEmpty(value);
 }
 
-/** Null, and empty lists and objects. Empty strings and `false` are values. */
+/** Whether a value is null or an empty list or object. Empty strings and `false` are values. */
 export function isEmpty(value: unknown): boolean {
   return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 }

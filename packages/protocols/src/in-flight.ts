@@ -1,8 +1,7 @@
 /**
- * Pending entries by id, in insertion order. A long-lived `Map` with frequent insertions and deletions would
- * keep removed entries in memory, because V8 links each outgrown table to the next.
- * This class starts a new table from time to time, and the
- * old tables contain only empty places.
+ * Pending entries by id, in insertion order. A long-lived `Map` with frequent insertions and deletions would keep
+ * removed entries in memory, because V8 links each outgrown table to the next. This class starts a new table from time
+ * to time, so that the old ones contain only empty places.
  */
 export class InFlight<Value, Id = string> {
   #places = new Map<Id, Place<Value>>();
@@ -27,7 +26,7 @@ export class InFlight<Value, Id = string> {
     if (this.#places.size >= FEW && this.#places.size >= 2 * this.#size) this.#startAfresh();
     const before = this.#places.size;
     this.#places.set(id, { value });
-    // A reused id keeps its old place in the map; that is rare.
+    // A reused id would keep its old place in the map, so it is added again at the end.
     if (this.#places.size === before) {
       this.#places.delete(id);
       this.#places.set(id, { value });
@@ -67,7 +66,7 @@ export class InFlight<Value, Id = string> {
     return entries;
   }
 
-  /** The same without their ids. */
+  /** A snapshot of the pending values, oldest first. */
   values(): Value[] {
     return this.entries().map(([, value]) => value);
   }
@@ -86,7 +85,7 @@ export class InFlight<Value, Id = string> {
   }
 }
 
-/** The place of a pending entry. */
+/** A place in the map; `value` is undefined once the entry has been removed. */
 interface Place<Value> {
   value: Value | undefined;
 }

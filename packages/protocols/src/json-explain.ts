@@ -2,26 +2,26 @@ import { encodeUtf8 } from './platform.ts';
 import { pointerTo } from './pointer.ts';
 import { clip } from './validation.ts';
 
-/** Limits for JSON text. The edge limits its bytes before. */
+/** Limits for JSON text. The edge has already limited its bytes. */
 export interface JsonLimits {
-  /** Levels of nesting. Default: 64. Deeper values could not be serialized or cloned. */
+  /** Levels of nesting. Default: 64. Very deep values cannot be serialized or cloned. */
   readonly depth?: number;
   /** Values in all, including arrays and objects. Default: see `mostNodes`. */
   readonly nodes?: number;
   /**
-   * Different keys in a text of more than `LONG_TEXT` characters. Default: 10,000. A key that was not seen before costs
-   * `JSON.parse` ten times as much as a value.
+   * Different keys in a text of more than `LONG_TEXT` characters. Default: 10,000, because a new key costs `JSON.parse`
+   * far more than a value does.
    */
   readonly keys?: number;
   /** Bytes of a key, as UTF-8 without its escapes. Default: no limit. */
   readonly keyBytes?: number;
-  /** The same of a string that is a value. */
+  /** Bytes of a string that is a value, as UTF-8 without its escapes. Default: no limit. */
   readonly stringBytes?: number;
   /** Characters of a number. Default: 64. */
   readonly numberCharacters?: number;
   /**
-   * `finite` (the default) takes the nearest double. `exact` refuses a number that a double changes, such as a 64-bit id,
-   * for signed text, where two readers would otherwise sign different bytes.
+   * `finite` (the default) takes the nearest double. `exact`, for signed text, refuses a number that a double changes,
+   * such as a 64-bit id: two readers would otherwise sign different bytes.
    */
   readonly numbers?: 'exact' | 'finite';
 }
@@ -44,7 +44,7 @@ export interface JsonFault {
   readonly suggestion?: string;
 }
 
-/** The first byte that is not UTF-8. */
+/** The fault at the first byte that is not UTF-8; `undefined` if there is none. */
 export function explainBytes(bytes: Uint8Array): JsonFault | undefined {
   let at = 0;
   while (at < bytes.length) {
@@ -82,13 +82,16 @@ export function takesNumber(literal: string, limits: JsonLimits = {}): boolean {
   return Number.isFinite(value) && (limits.numbers !== 'exact' || isSameNumber(literal, value));
 }
 
-/** Whether a text has at most so many bytes as UTF-8. */
+/** Whether a text has at most this number of bytes as UTF-8. */
 export function fitsInto(bytes: number, text: string): boolean {
   // A code unit takes at most three bytes, so short texts need no counting.
   return text.length * 3 <= bytes || (text.length <= bytes && encodeUtf8(text).length <= bytes);
 }
 
-/** The default limit of values for a text of this length: no limit up to 64 KiB, then one for every 8 characters. */
+/**
+ * The default limit of values for a text of this length: no limit up to 64 KiB, then 32,768, or one for every 8
+ * characters if that is more, but at most 200,000.
+ */
 export function mostNodes(length: number): number {
   return Math.min(MOST_NODES, Math.max(LONG_TEXT / 2, Math.ceil(length / 8)));
 }
@@ -99,7 +102,10 @@ export function tooMany(length: number, offset: number, { nodes = mostNodes(leng
   return { code: 'too_many', offset, pointer: '', message };
 }
 
-/** Longer text is scanned before it is parsed. A value takes at least two characters, including its comma or bracket. */
+/**
+ * Characters. Longer text is scanned before it is parsed. Shorter text cannot have more than half as many values,
+ * because a value takes at least two characters, including its comma or bracket.
+ */
 export const LONG_TEXT = 65_536;
 
 /** Limits for data that is used only by its reader and already limited in bytes, such as API responses. */
@@ -176,7 +182,7 @@ class JsonReader {
     while (isDigit(this.#text.charCodeAt(end))) end++;
     const digits = end - start;
     if (digits === 0 || digits > MOST_EXACT_DIGITS || end - this.#at > this.#limits.numberCharacters) return false;
-    // Not -0, and not a prefix of a longer number.
+    // No leading zero, not -0, and not a prefix of a longer number.
     if (this.#text.charCodeAt(start) === ZERO && (digits > 1 || start > this.#at)) return false;
     if (end < this.#text.length && !ENDS_NUMBER.has(this.#text.charCodeAt(end))) return false;
     this.#at = end;
@@ -212,7 +218,7 @@ class JsonReader {
     return this.#key(level, keys) ?? 'opened';
   }
 
-  /** After a value: a comma and on, a closing bracket and up, or the end of the text. */
+  /** Reads what follows a value: a comma (and the key of the next member), closing brackets, or the end of the text. */
   #afterValue(): JsonFault | 'more' | undefined {
     for (;;) {
       this.#skipSpace();
@@ -375,8 +381,8 @@ function isDigit(code: number): boolean {
 }
 
 /**
- * Whether the literal still has its value when the double it was read as is written again. Many writers print a
- * fraction with all the 17 digits a double can need, 0.1 as 0.10000000000000001: the same double, so it is as good.
+ * Whether a literal keeps its value when it is read as a double and written again. A fraction with 17 digits, such as
+ * 0.10000000000000001 for 0.1, counts as the same: many writers print all the digits that a double can need.
  */
 function isSameNumber(literal: string, value: number): boolean {
   const shortest = String(value);

@@ -20,7 +20,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Strict JSON from bytes: UTF-8 or nothing, then as `parseJson`. */
+/** Strict JSON from bytes, which must be UTF-8; otherwise like `parseJson`. */
 export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits = {}): Outcome<Json> {
   const text = decodeUtf8(bytes);
   // Decoded UTF-8 has no raw lone surrogates.
@@ -34,12 +34,12 @@ export function parseJsonBytes(bytes: Uint8Array, limits: JsonLimits = {}): Outc
  * Strict JSON from text. `JSON.parse` accepts duplicate keys (the last wins), lone surrogates, numbers it cannot
  * represent and five million nested arrays; this function refuses them with their position.
  *
- * The number of values is bounded before `JSON.parse` runs: by its length for a text of up to `LONG_TEXT` characters, by a
- * scan for a longer one.
+ * The number of values is bounded before `JSON.parse` runs: by the length of a text of up to `LONG_TEXT` characters, by
+ * a scan of a longer one.
  *
- * It works in three tiers. For messages as compact as `JSON.stringify` writes them, the
- * length proves that they are valid. Other messages get quick checks that answer "valid" or "check
- * closely"; then `explainText` decides, which is exact and slow.
+ * There are three tiers. If a text is as compact as `JSON.stringify` writes it, its length proves that it is valid.
+ * Other texts get quick checks, which answer "valid" or "check closely". `explainText` checks closely: it is exact and
+ * slow.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): Outcome<Json> {
   return parse(text, limits, isWellFormed(text));
@@ -95,7 +95,7 @@ function leastLengthOfNumber(value: number): number {
   const size = Math.abs(value);
   if (size < 0.1) return Object.is(value, 0) ? 1 : Number.POSITIVE_INFINITY;
   if (size < 1000 && Number.isInteger(size)) return sign + (size < 10 ? 1 : size < 100 ? 2 : 3);
-  // A time in seconds, which every message has, is recognised without writing it: at least ten digits, a point and one to three more.
+  // Times in seconds are frequent. They have at least ten digits, a point and one to three digits more.
   if (size >= 1e9 && size < 1e11 && !Number.isInteger(size) && Math.round(size * 1000) / 1000 === size) {
     return sign + LEAST_CHANGED - LEAST_HARM;
   }
@@ -117,7 +117,7 @@ function parseOrNot(text: string): Json | undefined {
   }
 }
 
-/** The same by scanning the tokens of the text. */
+/** Like `parseUnsuspected`, by scanning the tokens of the text. */
 function parseScanned(text: string, limits: JsonLimits, parsed?: Json): Json | TooMany | undefined {
   const escapes = text.includes('\\');
   const members = countMembers(text, escapes, limits);
@@ -144,7 +144,10 @@ class TooMany {
   }
 }
 
-/** Members written in the text (each has one colon outside strings), or `SUSPECT` for its depth or a number. */
+/**
+ * The members written in the text (each has one colon outside strings), or `SUSPECT` if its depth or a number needs a
+ * close check.
+ */
 function countMembers(text: string, escapes: boolean, limits: JsonLimits): number | TooMany {
   const deepest = limits.depth ?? DEFAULT_JSON_LIMITS.depth;
   // The values of a short text are counted after parsing.
@@ -302,7 +305,9 @@ const EMPTY: JsonObject = {};
  * `\ud800` instead of one character, and a number that becomes 0 is 1e-400.
  */
 const LEAST_HARM = 5;
-/** Other numbers that a double changes have 16 digits and, below 10 ** 15, a point or an exponent. */
+/**
+ * The least length of any other number that a double changes: 16 digits and, below 10 ** 15, a point or an exponent.
+ */
 const LEAST_CHANGED = 17;
 /** Numbers of at most this many characters are not checked: 15 digits with an exponent such as e+10. */
 const LONGEST_PLAIN = 19;

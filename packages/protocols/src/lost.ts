@@ -1,6 +1,6 @@
 import type { Issue } from './outcome.ts';
 
-/** The remark on a field that the other dialect cannot carry. */
+/** The warning about a field that the other dialect cannot carry. */
 export function lost(pointer: string, message: string): Issue {
   return { pointer, code: 'lost', message };
 }

@@ -8,8 +8,8 @@ export interface Often {
 }
 
 /**
- * Writes the fields of a message as members of a JSON object, each with a comma before it: with every default, and without those
- * that are in the head of each message. `undefined` if the fields are not exactly those of the schema.
+ * Writes the fields of a message as members of a JSON object, each with a comma before it. Defaults are included, the
+ * fields in the head of every message are not. `undefined` if the members are not exactly the fields of the schema.
  */
 export type FieldsWriter = (fields: JsonObject, how: ValueWriting) => string | undefined;
 
@@ -17,7 +17,7 @@ export type FieldsWriter = (fields: JsonObject, how: ValueWriting) => string | u
 export interface ValueWriting {
   /** `undefined` for values that JSON cannot represent. */
   readonly valueText: (value: Json) => string | undefined;
-  /** Whether a value is an object with members and nothing more. */
+  /** Whether a value is a plain object: no inherited members, no `toJSON`. */
   readonly isPlain: (value: unknown) => value is JsonObject;
   /** Whether a text needs no escapes in JSON. */
   readonly standsAsItIs: (text: string) => boolean;

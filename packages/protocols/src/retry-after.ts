@@ -1,4 +1,4 @@
-/** The pause of a `Retry-After` field: seconds, or a date (RFC 9110 §10.2.3). In milliseconds from now. */
+/** The milliseconds from now that a `Retry-After` field asks to wait: it has seconds or a date (RFC 9110 §10.2.3). */
 export function retryAfterMs(field: unknown, now: Date): number | undefined {
   if (typeof field !== 'string') return undefined;
   // Any number of digits: a very long pause must not become none.
@@ -8,5 +8,5 @@ export function retryAfterMs(field: unknown, now: Date): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
 }
 
-/** The longest pause in milliseconds. */
+/** The longest pause in seconds; in milliseconds it is still a safe integer. */
 const LONGEST_SECONDS = 1e12;

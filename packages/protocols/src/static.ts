@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from './json.ts';
 
 /**
- * The TypeScript type of what a JSON Schema accepts, for schemas written `as const`: a shape is written once.
- * Understands the keywords our shapes use; bounds (`minLength`, `pattern`, …) are the validator's.
+ * The TypeScript type of the values that a JSON Schema accepts, for schemas written `as const`, so that a shape is
+ * written once. It reads the keywords that our shapes use; bounds (`minLength`, `pattern`, …) are left to the
+ * validator.
  */
 export type Static<Schema> = Schema extends { readonly const: infer Value }
   ? Value
@@ -22,9 +23,7 @@ export type Static<Schema> = Schema extends { readonly const: infer Value }
                 ? Members<Schema>
                 : Json;
 
-/**
- * A schema with an explicit type: to inference it is "the constant T", as a value it is a plain schema.
- */
+/** A schema with an explicit type: for type inference it is the constant T, at run time a plain schema. */
 export type Typed<T> = { readonly const: T };
 
 type Named<Name, Schema> = Name extends 'object'

@@ -6,7 +6,7 @@ export function parseTimestamp(text: string): number | undefined {
   return isTimestamp(text) ? instantOf(text) : undefined;
 }
 
-/** The same for a valid text. */
+/** `parseTimestamp` for a text that is known to be valid. */
 export function instantOf(text: string): number {
   const day = daysSinceEpoch(digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2));
   const seconds = (digits(text, 11, 2) * 60 + digits(text, 14, 2)) * 60 + digits(text, 17, 2);
@@ -33,7 +33,7 @@ export function formatTimestamp(time: Date): string {
   return formatted.text;
 }
 
-/** The last one. */
+/** The last formatted time and its text. */
 let formatted = { at: Number.NaN, text: '' };
 
 /** Whether a text is RFC 3339, without computing the time. */
@@ -41,12 +41,12 @@ export function isTimestamp(text: string): boolean {
   return TIMESTAMP.test(text) && hasItsDay(text);
 }
 
-/** The same for times in UTC with no fraction or three digits of it, as A2A messages write them. */
+/** Whether a text is RFC 3339 in UTC, with no fraction or one of three digits, as A2A messages write times. */
 export function isUtcTimestamp(text: string): boolean {
   return UTC_IN_RANGE.test(text) && hasItsDay(text);
 }
 
-/** The form, as in their schema. */
+/** The pattern of such a time in the schemas of A2A messages. */
 export const UTC_TIMESTAMP = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d{3})?Z$';
 
 /** Whether the month has this day. */
@@ -65,7 +65,7 @@ function digits(text: string, at: number, count: number): number {
   return value;
 }
 
-/** By digits: as a double, .9999999999999999999 would be a second. */
+/** The milliseconds of the fraction, by its digits: as a double, .9999999999999999999 would be a second. */
 function millisecondsAfter(text: string): number {
   if (text.charCodeAt(19) !== POINT) return 0;
   if (text.length === WITH_MILLISECONDS) return digits(text, 20, 3);
@@ -77,12 +77,15 @@ function millisecondsAfter(text: string): number {
 function zoneOffset(text: string): number {
   const zone = text.length - 6;
   const sign = text.charCodeAt(zone);
-  // A `Z` has no colon before its end.
+  // A time that ends with `Z` has no colon there.
   if (text.charCodeAt(zone + 3) !== COLON || (sign !== PLUS && sign !== MINUS)) return 0;
   return (sign === MINUS ? -60_000 : 60_000) * (digits(text, zone + 1, 2) * 60 + digits(text, zone + 4, 2));
 }
 
-/** Days from 1970-01-01, by the calendar that has always been Gregorian; years count from March, so that leap days end them. */
+/**
+ * Days from 1970-01-01 in the proleptic Gregorian calendar. Years start in March here, so that a leap day is the last
+ * day of a year.
+ */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const marchYear = month > 2 ? year : year - 1;
   const marchMonth = month > 2 ? month - 3 : month + 9;
@@ -95,13 +98,13 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** All checks of a time except the length of its month. */
+/** Checks everything about a time except the length of its month. */
 const TIMESTAMP =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 const UTC_IN_RANGE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/;
 
-/** From the first of March of the year 0. */
+/** Days from 1 March of the year 0 to 1970-01-01. */
 const DAYS_TO_1970 = 719_468;
 const WITH_MILLISECONDS = '2026-03-28T12:00:00.000Z'.length;
 const ZERO = 0x30;

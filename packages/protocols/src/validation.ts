@@ -36,7 +36,7 @@ export function errorsOf(validate: Validator): readonly ValidatorError[] {
   return errors;
 }
 
-/** The worded errors. */
+/** The errors as worded issues. */
 export function issuesFrom(errors: readonly ValidatorError[], schema: JsonSchema, value: unknown): Issue[] {
   const informative = errors.filter((error) => !ENVELOPING.has(error.keyword));
   // A schema that failed only by a wrapping keyword still needs a message.
@@ -168,7 +168,7 @@ export function clip(text: string, longest = LONGEST_SHOWN): string {
   return `${text.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** The properties beside the `additionalProperties` that complained; `undefined` when another file has them. */
+/** The properties beside the failed `additionalProperties`; `undefined` if they are in another file. */
 function knownProperties(schema: JsonSchema, schemaPath: string): string[] | undefined {
   if (!schemaPath.startsWith('#')) return undefined;
   const parent = schemaPath.slice(schemaPath.indexOf('#') + 1).replace(/\/additionalProperties$/, '');

@@ -28,8 +28,8 @@ export interface CardSource {
 }
 
 /**
- * The card at `/.well-known/agent-card.json` and `agent.json`: Linux Foundation A2A fields for clients that discover by
- * them, and the ERC-8004 registration beside them.
+ * The card at `/.well-known/agent-card.json` and `agent.json`: the Linux Foundation A2A fields that clients discover
+ * agents by, and the ERC-8004 registration.
  */
 export function agentCard(source: CardSource): MailboxCard {
   return {

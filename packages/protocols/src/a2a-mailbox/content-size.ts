@@ -2,20 +2,20 @@ import type { Json } from '../json.ts';
 import { encodeUtf8 } from '../platform.ts';
 import { MAILBOX_LIMITS } from './message.ts';
 
-/** The size of content on the wire: text as it is, anything else as compact JSON. */
+/** The size of content on the wire: text unchanged, anything else as compact JSON. */
 export interface ContentSize {
   /** UTF-16 code units, as JavaScript counts. */
   readonly characters: number;
   readonly bytes: number;
 }
 
-/** The limits; both apply. */
+/** The limits of content; both apply. */
 export interface ContentLimits {
   readonly contentCharacters: number;
   readonly contentBytes: number;
 }
 
-/** The size when it is over the limit, otherwise `undefined`. */
+/** The size of content that exceeds a limit; otherwise `undefined`. */
 export function excessiveSize(
   content: Json,
   { contentCharacters, contentBytes }: ContentLimits = MAILBOX_LIMITS,
@@ -60,7 +60,7 @@ function total(content: Json, sizeOfText: (text: string) => number): number {
   return size;
 }
 
-/** An upper bound for the characters and bytes. */
+/** An upper bound for the characters and bytes of a value as compact JSON. */
 function atMost(value: Json, depth: number): number {
   // An escaped code unit takes six characters, and no number more than 25.
   if (typeof value === 'string') return value.length * 6 + 2;

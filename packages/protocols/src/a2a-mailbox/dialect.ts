@@ -15,7 +15,7 @@ import { findingsByRule, isTolerated } from './validate.ts';
 /** A2A Message Schema v0.3.0: agents that post messages to each other, keep threads, and are called back. */
 export const mailboxDialect: Dialect<MailboxWire> = mailboxDialectWith(MAILBOX_LIMITS);
 
-/** The same for a mailbox with other content limits than the spec's. */
+/** The dialect of a mailbox with other content limits than the spec's. */
 export function mailboxDialectWith(limits: ContentLimits): Dialect<MailboxWire> {
   return {
     name: 'a2a-mailbox',
@@ -69,8 +69,9 @@ interface Reading {
 }
 
 /**
- * A request names what it replies to in `metadata`; only an answer does at the top, beside its own id. An object with a text as its
- * sender or content is not an answer, because answers have no simplified form: its `replyTo` is misplaced.
+ * Whether the object is an answer: it has `replyTo` at the top, beside its own id, where a request has it in
+ * `metadata`. Answers have no simplified form, so an object with a text as its sender or content is a request with a
+ * misplaced `replyTo`.
  */
 function looksLikeResponse(json: JsonObject): boolean {
   const isSimplified = typeof json.from === 'string' || typeof json.message === 'string';

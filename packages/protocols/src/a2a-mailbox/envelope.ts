@@ -35,7 +35,6 @@ export function mailboxToEnvelope(message: MailboxMessage): E2AEnvelope {
   });
 }
 
-/** Members are assigned one by one, as in the context below. */
 function paramsOf({ message, metadata }: MailboxMessage): JsonObject {
   const { taskType, priority, expiresAt } = metadata;
   const params: JsonObject = { content: message.content, content_type: message.contentType };
@@ -61,7 +60,7 @@ export function mailboxFromEnvelope(
   return accept(normalise(input), lossesOf(envelope));
 }
 
-/** Without a recipient the router chooses the default agent. */
+/** The `agent_ref` of a recipient; null if there is none: then the router chooses the default agent. */
 function referenceTo({ name, agentId }: MailboxParty): JsonObject | null {
   if (name === null) return agentId === null ? null : { id: agentId };
   return { id: name, ...(agentId !== null && { agentId }) };
@@ -131,7 +130,7 @@ function missingIn(envelope: E2AEnvelope): Issue[] {
   return missing;
 }
 
-/** The same issue, with its pointer into the envelope. */
+/** The issue with its pointer into the envelope. */
 function inTheEnvelope(issue: Issue): Issue {
   return { ...issue, pointer: PLACES.get(issue.pointer) ?? issue.pointer };
 }

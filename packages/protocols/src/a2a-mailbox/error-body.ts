@@ -2,7 +2,10 @@ import { FAILURES, type Failure, type FailureCode } from '../failure.ts';
 import type { MailboxError } from './message.ts';
 import { errorTexts } from './validate.ts';
 
-/** A failure in the mailbox's words (A2A mailbox, Error Handling). The edge sets the HTTP status of the same row. */
+/**
+ * A failure in the mailbox's words (A2A mailbox, Error Handling). The edge takes the HTTP status from the same row of
+ * `FAILURES`.
+ */
 export function errorBody({ code, message, details }: Failure, now: Date): MailboxError {
   const { http } = FAILURES[code];
   const timestamp = now.toISOString();

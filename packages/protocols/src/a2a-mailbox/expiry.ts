@@ -5,6 +5,6 @@ import type { MailboxMessage } from './message.ts';
 export function isExpired(message: MailboxMessage, now: Date): boolean {
   const { expiresAt } = message.metadata;
   const end = expiresAt === null ? undefined : parseTimestamp(expiresAt);
-  // "In the future": it expires at exactly that instant.
+  // `expiresAt` must be "in the future", so the message expires at exactly that instant.
   return end !== undefined && end <= now.getTime();
 }

@@ -9,7 +9,9 @@ import { MailboxMessage } from './message.ts';
 /** A part of a message whose field names are checked. */
 export type Part = keyof typeof FIELDS;
 
-/** The problems with the field names of one part, and the fields that only mean "none". */
+/**
+ * Adds the problems with the field names of one part, and a warning for each field that is empty and so means "none".
+ */
 export function fieldsOf(part: Part, members: JsonObject, found: Issue[]): void {
   const known = FIELDS[part];
   let unknown = 0;
@@ -24,7 +26,7 @@ export function fieldsOf(part: Part, members: JsonObject, found: Issue[]): void 
   if (part === '/metadata') found.push(...fieldSlipsIn(members));
 }
 
-/** Custom fields that look like a misspelled field: kept, with a warning. */
+/** A warning for each custom field that looks like a misspelled field. It is kept. */
 export function fieldSlipsIn(metadata: JsonObject): readonly Issue[] {
   let slips: Issue[] | undefined;
   let compared = 0;
@@ -43,7 +45,7 @@ export function fieldSlipsIn(metadata: JsonObject): readonly Issue[] {
   return slips ?? NONE;
 }
 
-/** Runs for every custom field, before whole words are compared. */
+/** A coarse comparison, which runs for every custom field before whole words are compared. */
 function isAlike(key: string, field: string): boolean {
   if (Math.abs(key.length - field.length) > 2) return false;
   return (key.charCodeAt(0) | LOWER) === (field.charCodeAt(0) | LOWER);
@@ -84,7 +86,7 @@ const LOWER = 0x20;
 const NONE: readonly Issue[] = [];
 const MOST_SLIPS = 16;
 
-/** The part in which a misplaced field most likely belongs. */
+/** The parts in which a misplaced field may belong, the most likely first. */
 const HOMES = ['/metadata', '/message', '/from'] as const;
 
 function namesIn(properties: object): ReadonlySet<string> {

@@ -7,14 +7,14 @@ import { fieldSlipsIn } from './fields.ts';
 import { MAILBOX_VERSION, type MailboxInput } from './message.ts';
 
 /**
- * The fast path of the reader: one pass of the compiled schema and the rules that a schema cannot express. If it returns false,
- * the slow path checks each rule and words the problems.
+ * The fast path of the reader: one pass of the compiled schema and the rules that a schema cannot express. If it
+ * returns false, the slow path checks each rule and words the problems.
  */
 export function isFlawless(input: JsonObject, now: Date, limits?: ContentLimits): boolean {
   if (!isInput(input)) return false;
   const { version, from, message, metadata } = input;
   if (version !== undefined && version !== MAILBOX_VERSION) return false;
-  // An id or a time that is given twice must be the same.
+  // At the top, an id or a time must be the same as in `metadata`; the slow path compares them.
   if (input.messageId !== undefined || input.timestamp !== undefined) return false;
   const name = typeof from === 'string' ? from : from.name;
   if (!startsPlainly(name) && name.trim() === '') return false;
@@ -23,13 +23,13 @@ export function isFlawless(input: JsonObject, now: Date, limits?: ContentLimits)
   return !isObject(metadata) || isFlawlessMetadata(metadata, now);
 }
 
-/** Has a character that is not white space in any alphabet. */
+/** Whether a name starts with a printable ASCII character, so that it cannot be only white space. */
 function startsPlainly(name: string): boolean {
   const first = name.charCodeAt(0);
   return first > SPACE && first <= TILDE;
 }
 
-/** The schema has checked the rest: no password, no fragment. */
+/** Whether a URL has neither a password nor a fragment. The schema has checked the rest. */
 function isPlainUrl(url: string): boolean {
   return !/[@#]/.test(url);
 }

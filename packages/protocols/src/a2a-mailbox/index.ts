@@ -1,4 +1,4 @@
-// The public face of `@dragoman/protocols/a2a-mailbox`. Nothing in here is imported from it.
+// The exports of `@dragoman/protocols/a2a-mailbox`. The files of this folder import each other directly.
 
 export {
   AGENT_ID_PATTERN,

@@ -18,7 +18,7 @@ export function lossesOf(envelope: E2AEnvelope): Issue[] {
   return [...whole, ...parts, ...changed(envelope)];
 }
 
-/** Fields that are kept in part, or under a name from which they are not restored. */
+/** Fields that a mailbox message keeps only in part, or under a name from which they are not restored. */
 function changed(envelope: E2AEnvelope): Issue[] {
   const { request_id, message_id, source_agent_id, user_id, method, channel, identity_origin, provenance } = envelope;
   const remarks: Issue[] = [];

@@ -19,7 +19,7 @@ export const MAILBOX_LIMITS = {
   version: 32,
 } as const;
 
-/** Inside a character class. Names and ids must not contain them: they could forge log lines and headers. */
+/** For a character class. Names and ids must not contain these characters: they could forge log lines and headers. */
 const CONTROL_CHARACTERS = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
 const oneLine = `^[^${CONTROL_CHARACTERS}]*$`;
 const line = { type: 'string', minLength: 1, maxLength: MAILBOX_LIMITS.line, pattern: oneLine } as const;
@@ -86,7 +86,7 @@ export type MailboxMetadata = Static<typeof MetadataFields> & JsonObject;
 
 /**
  * A message as it is stored and passed on: every field present, shorthand expanded (A2A mailbox, Simplified Format).
- * `messageId` and `timestamp` are at the top and in `metadata`; both are null until the mailbox has completed it.
+ * `messageId` and `timestamp` are at the top and in `metadata`; both are null until the mailbox fills them in.
  */
 export const MailboxMessage = {
   type: 'object',

@@ -17,8 +17,8 @@ export interface MailboxParams {
 }
 
 /**
- * Reads `params` as `toEnvelope` writes them. Other params are content as they are: a single text as text, anything else
- * as one JSON object, with nothing lost.
+ * Reads `params` as `toEnvelope` writes them. Params without `content` become the content, so that nothing is lost: a
+ * single text as text, anything else as one JSON object.
  */
 export function readParams(params: JsonObject): MailboxParams {
   if (isNone(params.content)) return wholeParams(params);

@@ -8,7 +8,7 @@ import type { MailboxMessage, MailboxResponse } from './message.ts';
 /** A question to a person, or its end, as a mailbox message reports it. */
 export interface QuestionReport {
   readonly messageId: string;
-  /** The id it replies to, if that is not the message being answered. */
+  /** The id of the message that it replies to, if that is not the request. */
   readonly replyTo?: string;
   readonly timestamp: string | null;
   /** `input_required`, or how the question ended: `answered`, `expired` or `withdrawn`. */
@@ -18,8 +18,8 @@ export interface QuestionReport {
 }
 
 /**
- * A question in the middle of an answer is its own message, whose id is that of the question: a reply to it is the answer. Its end is
- * another message, so that nobody answers what is over.
+ * The message for a frame with a question, or with the end of one. The message of a question has the question's id, so
+ * that a reply to it is the answer. The end is another message, so that nobody answers a question that is over.
  */
 export function questionReportIn(frame: E2AResponse): QuestionReport | undefined {
   const question = questionIn(frame);
@@ -50,14 +50,14 @@ function endReportOf({ question_id: replyTo, state, answer }: QuestionEnd, at: s
   };
 }
 
-/** The question that a message replies to. */
+/** The id of the question that a message replies to; `undefined` if it does not reply to a question. */
 export function repliedQuestion(replyTo: string | null): string | undefined {
   return replyTo !== null && QUESTION_ID.test(replyTo) ? replyTo : undefined;
 }
 
 /**
- * The answer that a message gives to a question, as `chat.user_answer` takes it: a text; or an object with `option_id`, `action` or
- * `content`; or any other object, which is a filled form.
+ * The answer that a message gives to a question, as `chat.user_answer` takes it: a text, or an object with `option_id`,
+ * `action` or `content`. Any other object is a filled form.
  */
 export function answerParams({ message }: Pick<MailboxMessage, 'message'>): JsonObject {
   const { content } = message;
@@ -67,7 +67,7 @@ export function answerParams({ message }: Pick<MailboxMessage, 'message'>): Json
   return isAnswer ? content : { content };
 }
 
-/** A response of another mailbox as the message that it would be here. */
+/** A response of another mailbox as a message to this one. */
 export function messageOfResponse({ metadata, ...response }: MailboxResponse): MailboxMessage {
   const { version, messageId, timestamp, from, to, message, replyTo, threadId } = response;
   return {

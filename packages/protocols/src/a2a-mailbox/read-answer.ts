@@ -8,8 +8,8 @@ import { contentTypeFor, isNone, supportedContentType, textIn } from './shorthan
 import { isTolerated, versionIssue } from './validate.ts';
 
 /**
- * A response or callback body of any mailbox. Fields missing in the spec's own callback example are filled in, and missing content
- * is null.
+ * A response or callback body of any mailbox. Fields missing in the spec's own callback example are filled in, and
+ * missing content is null.
  */
 export function readResponse(json: JsonObject, lenient: boolean): Outcome<MailboxResponse> {
   const filled = withDefaults(json);
@@ -71,7 +71,7 @@ function metadataWithDefaults(metadata: JsonObject): JsonObject {
   };
 }
 
-/** The same with its type; unknown fields that lenient reading accepted are dropped. */
+/** The validated response with its type. Unknown fields that lenient reading accepted are dropped. */
 function writtenOut(filled: JsonObject): MailboxResponse {
   const [from, to, message] = [membersOf(filled.from), membersOf(filled.to), membersOf(filled.message)];
   const metadata = membersOf(filled.metadata);

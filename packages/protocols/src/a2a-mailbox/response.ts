@@ -36,7 +36,7 @@ export function answerMessage(
   return replyTo(request, answering, { status: 'success', contentType, content });
 }
 
-/** The work failed; the message itself was fine. */
+/** The answer to a valid message if the work failed. */
 export function errorAnswer(
   request: MailboxMessage,
   answering: Answering,
@@ -89,7 +89,7 @@ interface Reply {
   readonly rest?: JsonObject;
 }
 
-/** Always the full shape, for the immediate answer and for the callback (A2A mailbox, Response Format). */
+/** A response in the full shape, for the immediate answer and for the callback (A2A mailbox, Response Format). */
 function replyTo(request: MailboxMessage, { from, stamp, processingTime }: Answering, reply: Reply): MailboxResponse {
   return {
     version: MAILBOX_VERSION,
@@ -125,8 +125,8 @@ function replyIn({ response_kind: kind, status, is_final: isFinal, body }: E2ARe
 }
 
 /**
- * An agent answers with a value, or with `{content, content_type?}` to give its type. Other members of such an object, such
- * as `usage`, go into `metadata.result`. `{text}` alone is the text, as the hub writes a streamed one.
+ * An agent answers with a value, or with `{content, content_type?}` to give its type. Other members of such an object,
+ * such as `usage`, go into `metadata.result`. An object with only `text` is that text, as the hub writes streamed text.
  */
 function contentOf(result: Json): Omit<Reply, 'status'> {
   if (!isObject(result)) return { contentType: contentTypeFor(undefined, result), content: result };

@@ -106,7 +106,7 @@ function normalMetadata(input: JsonObject): MailboxMetadata {
   return metadata;
 }
 
-/** Adds a custom field. */
+/** Adds a custom field. `__proto__` is defined, because an assignment would set the prototype. */
 function keep(fields: JsonObject, key: string, value: Json): void {
   if (key !== '__proto__') fields[key] = value;
   else Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });

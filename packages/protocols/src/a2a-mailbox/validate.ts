@@ -12,15 +12,15 @@ import { CONTENT_TYPES, MAILBOX_LIMITS, MAILBOX_VERSION, PRIORITIES } from './me
 import { isNone, supportedContentType } from './shorthand.ts';
 
 /**
- * All problems of a message, in the order of a mailbox: missing fields, then malformed ones
- * (A2A mailbox, Validation Rules). The spec's texts are used unchanged; the received value and the fix are
- * in `suggestion`. `isTolerated` distinguishes warnings from errors.
+ * All problems of a message, in the order of a mailbox: missing fields, then malformed ones (A2A mailbox, Validation
+ * Rules). The spec's texts are used unchanged; the received value and the fix are in `suggestion`. `isTolerated`
+ * distinguishes warnings from errors.
  */
 export function findingsIn(input: JsonObject, now: Date, limits?: ContentLimits): readonly Issue[] {
   return isFlawless(input, now, limits) ? NONE : findingsByRule(input, now, limits);
 }
 
-/** The same, rule by rule. */
+/** `findingsIn` without the fast path: applies every rule. */
 export function findingsByRule(input: JsonObject, now: Date, limits: ContentLimits = MAILBOX_LIMITS): Issue[] {
   const found: Issue[] = [];
   const parts: Parts = {
@@ -37,12 +37,14 @@ export function findingsByRule(input: JsonObject, now: Date, limits: ContentLimi
   return found;
 }
 
-/** Mistakes that are always fixed, and those that are accepted only when reading leniently. */
+/** Whether a finding is only a warning: a mistake that is always fixed, or one that lenient reading accepts. */
 export function isTolerated({ code }: Issue, lenient: boolean): boolean {
   return code === 'coerced' || code === 'likely_slip' || (lenient && LENIENT.has(code));
 }
 
-/** The `errors` of a 400 body: one sentence for each problem, with the fix if the sentence is not the specification's. */
+/**
+ * The `errors` of a 400 body: one sentence for each problem, with the fix if the sentence is not the specification's.
+ */
 export function errorTexts(issues: readonly Issue[]): string[] {
   return issues.map(({ code, message, suggestion }) =>
     suggestion !== undefined && OUR_SENTENCES.has(code) ? `${message}; ${suggestion}` : message,
@@ -135,7 +137,7 @@ function laterSenderFieldsAreWellFormed({ from: { erc8004AgentId, agentWallet } 
 
 function timestampsAreTimes({ input, metadata }: Parts, found: Issue[]): void {
   timestampIsTime(input.timestamp, '/timestamp', found);
-  // The full form has it twice; equal values are read once.
+  // The full form has the timestamp twice; equal values are checked once.
   if (metadata.timestamp !== input.timestamp) timestampIsTime(metadata.timestamp, '/metadata/timestamp', found);
 }
 
@@ -239,7 +241,10 @@ function namesAndIdsArePlain({ input, from, metadata }: Parts, found: Issue[]): 
   if (metadata.taskType !== undefined) lineIsPlain(metadata.taskType, '/metadata/taskType', found);
 }
 
-/** Refused, not trimmed: a changed id no longer finds its message, and a changed name may be that of another agent. */
+/**
+ * Names and ids are refused, not trimmed: a changed id no longer finds its message, and a changed name may be that of
+ * another agent.
+ */
 function lineIsPlain(value: Json, pointer: string, found: Issue[]): void {
   if (value === null || (typeof value === 'string' && isPlainLine(value))) return;
   const name = pointer.slice(pointer.lastIndexOf('/') + 1);
@@ -253,7 +258,7 @@ function lineIsPlain(value: Json, pointer: string, found: Issue[]): void {
   }
 }
 
-/** One line of printable characters, no longer than a name or an id may be. */
+/** Whether a text is one line of printable characters, no longer than a name or an id may be. */
 export function isPlainLine(text: string): boolean {
   return !isTooLong(text) && isPrintable(text);
 }
@@ -263,7 +268,7 @@ function isTooLong(text: string): boolean {
   return text.length > MAILBOX_LIMITS.line && [...text].length > MAILBOX_LIMITS.line;
 }
 
-/** Has no control character. */
+/** Whether a text has no control character. */
 function isPrintable(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -305,7 +310,7 @@ function membersOf(value: Json | undefined): JsonObject {
   return isObject(value) ? value : NO_MEMBERS;
 }
 
-// The first ten in the order of the reference mailbox, so that its senders find the sentence they know first.
+// The first ten are in the order of the reference mailbox, so that its senders see the sentence they know first.
 const RULES: readonly Rule[] = [
   senderIsNamed,
   contentIsThere,

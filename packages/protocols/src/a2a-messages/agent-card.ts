@@ -37,8 +37,8 @@ export const AgentCard = {
 export type AgentCard = Static<typeof AgentCard>;
 
 /**
- * The schema versions a card names. The separate field takes precedence; peers that follow the closed card of the spec put it
- * under `metadata`.
+ * The schema versions a card names. The separate field takes precedence; peers that follow the closed card of the spec
+ * put it under `metadata`.
  */
 export function schemaVersionsOf(card: AgentCard): readonly string[] {
   if (card.schema_versions !== undefined) return card.schema_versions;

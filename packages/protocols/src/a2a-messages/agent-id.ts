@@ -10,8 +10,8 @@ export function isAgentId(text: unknown): text is string {
 }
 
 /**
- * The agent id closest to a name of another protocol: every character except letters, digits and hyphens becomes a hyphen. Two names can
- * give the same id, so callers must warn.
+ * The agent id closest to a name of another protocol: every character except letters, digits and hyphens becomes a
+ * hyphen. Two names can give the same id, so callers must warn.
  */
 export function fittingAgentId(name: string): string {
   const hyphenated = trimmed(name.slice(0, LONGEST).replaceAll(/[^a-zA-Z0-9-]+/g, '-'));

@@ -28,7 +28,10 @@ function problemsIn(json: Json, now: Date, options: DecodeOptions): readonly Iss
   return decoded.ok ? checkFreshness(decoded.value, now) : decoded.issues;
 }
 
-/** Adds the issues to each line. With `only`, all other lines except the size are skipped. */
+/**
+ * Assigns each issue to its line. `only` is the line that failed before the others could be checked: they are skipped,
+ * except the size.
+ */
 function rows(issues: readonly Issue[], only?: ChecklistName): ChecklistRow[] {
   const structural = issues.some((issue) => lineOf(issue) !== 'timestamp_fresh');
   return CHECKLIST.map((name) => {

@@ -7,8 +7,8 @@ import type { ErrorMessage } from './message.ts';
 import { isMessageId, messageIdFrom } from './message-id.ts';
 
 /**
- * The `error` for an unreadable message, if it has an id and a sender. None
- * for answers and goodbyes: otherwise two peers could exchange errors endlessly.
+ * The `error` for an unreadable message that has an id and a sender. There is none for answers and goodbyes, otherwise
+ * two peers could exchange errors endlessly.
  */
 export function errorAbout(json: Json, failure: Failure, stamp: Stamp): ErrorMessage | undefined {
   if (!isObject(json)) return undefined;

@@ -21,7 +21,7 @@ export function fittingErrorCode(code: string): string {
   return PATTERN.test(joined) ? joined : ['ERROR', ...words].join('_');
 }
 
-/** The usual failure for codes that stand for several. */
+/** The A2A code of the usual failure, for codes that stand for several failures. */
 const USUAL: ReadonlyMap<Json | undefined, StandardErrorCode> = new Map<Json | undefined, StandardErrorCode>([
   ['E2A.UNKNOWN_METHOD', 'METHOD_NOT_ALLOWED'],
   [-32600, 'INVALID_MESSAGE'],

@@ -1,4 +1,4 @@
-/** Whether a retry may help: after a while, after another change, or never. */
+/** Whether a retry may help: `yes` after a while, `maybe` after another change, or `never`. */
 export type Retry = 'yes' | 'maybe' | 'never';
 
 export interface ErrorRow {
@@ -47,7 +47,9 @@ export function retryAdvice(code: string): Retry {
   return Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code as StandardErrorCode].retry : 'never';
 }
 
-/** The code for an HTTP status, as the older dialect sends it; the first of the table where several fit. */
+/**
+ * The code for an HTTP status, which the older dialect sends instead of a code; the first in the table if several fit.
+ */
 export function errorCodeForStatus(status: number): StandardErrorCode | undefined {
   for (const [code, row] of Object.entries<ErrorRow>(ERROR_CODES)) {
     if (row.http === status) return code as StandardErrorCode;
@@ -55,7 +57,10 @@ export function errorCodeForStatus(status: number): StandardErrorCode | undefine
   return undefined;
 }
 
-/** The pauses between attempts: doubling from `base` to `cap` (milliseconds), each wait times a random `jitter`. */
+/**
+ * The pauses between attempts in milliseconds: doubled from `base` to `cap`, each multiplied by a random factor of
+ * `jitter`.
+ */
 export const BACKOFF = { base: 1_000, cap: 60_000, tries: 5, jitter: [0.5, 1.5] } as const;
 
 /** When to stop calling a peer: after `failures` in a row, for `pause` milliseconds, until `successes` in a row. */

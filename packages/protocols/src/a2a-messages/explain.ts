@@ -58,7 +58,7 @@ function statusIssue(status: Json | undefined): Issue {
   return { pointer, code: 'enum', message, ...(close !== undefined && { suggestion: `did you mean ${show(close)}?` }) };
 }
 
-/** Worded. That no branch of a union matches is left out if the branches have problems of their own. */
+/** The errors as issues. An `anyOf` error reports only that no branch matches, so it is left out. */
 function worded(errors: readonly ValidatorError[], schema: JsonSchema, json: Json): readonly Issue[] {
   return issuesFrom(
     errors.filter(({ keyword }) => keyword !== 'anyOf'),
@@ -67,13 +67,16 @@ function worded(errors: readonly ValidatorError[], schema: JsonSchema, json: Jso
   );
 }
 
-/** One fault often breaks several keywords: a value that is not a string is also not in the set, and an invalid time also breaks the pattern. */
+/**
+ * Leaves out problems that repeat another one: a value that is not a string is also not in the set, and an invalid time
+ * also breaks the pattern.
+ */
 function withoutEchoes(issues: readonly Issue[]): readonly Issue[] {
   const root = new Map(issues.filter(({ code }) => code in ECHOES).map(({ pointer, code }) => [pointer, code]));
   return issues.filter(({ pointer, code }) => ECHOES[root.get(pointer) ?? '']?.has(code) !== true);
 }
 
-/** Adds the information that schema errors lack. */
+/** Adds what schema errors lack: suggestions, and the codes for forbidden names and contradictions. */
 function pointed(issue: Issue, json: Json): Issue {
   if (issue.code === 'unknown_field') {
     const name = segmentsOf(issue.pointer).at(-1) ?? '';
@@ -96,7 +99,7 @@ function contradiction({ pointer }: Issue, name: string, json: Json): Issue {
   return { pointer, code: 'contradiction', message, suggestion: `remove ${name}, or change status` };
 }
 
-/** In the order of the branches, for values of any kind. */
+/** The statuses in the order of the branches, typed so that any value can be searched for. */
 const STATUSES: readonly unknown[] = PAYLOAD_STATUSES;
 
 /** For each problem code, the codes that only repeat it at the same place. */

@@ -6,7 +6,10 @@ import { capabilityWarnings } from './agent-card.ts';
 import type { A2AMessage } from './message.ts';
 import { FINGERPRINT, isStrictBase64 } from './signature.ts';
 
-/** The problems of a message beyond its schema. Accepts any JSON, because they are listed with the schema's problems. */
+/**
+ * The problems of a message beyond its schema. Accepts any JSON object, because these problems are listed together with
+ * those of the schema.
+ */
 export function messageFaults(json: JsonObject): readonly Issue[] {
   const { auth, payload } = json;
   const hasOpenRecord = OPEN_RECORDS.has(json['message_type']);
@@ -17,7 +20,7 @@ export function messageFaults(json: JsonObject): readonly Issue[] {
   return faults;
 }
 
-/** Warnings: valid, but probably not what the sender wants. */
+/** Warnings about a message that is valid, but probably not what the sender wants. */
 export function adviceOn(message: A2AMessage): readonly Issue[] {
   const { auth } = message;
   const introduces = message.message_type === 'handshake' || message.message_type === 'handshake_ack';
@@ -47,7 +50,8 @@ export function adviceOn(message: A2AMessage): readonly Issue[] {
 
 function collectAuthFaults(auth: JsonObject, sender: Json | undefined, faults: Issue[]): void {
   const { agent_id: agent, signature } = auth;
-  // Authenticated Message Schema: "Must match sender_id". Otherwise an agent could sign messages in another agent's name.
+  // Authenticated Message Schema: "Must match sender_id". Otherwise an agent could sign messages in another agent's
+  // name.
   if (typeof agent === 'string' && typeof sender === 'string' && agent !== sender) {
     faults.push({
       pointer: '/auth/agent_id',
@@ -65,7 +69,7 @@ function collectAuthFaults(auth: JsonObject, sender: Json | undefined, faults: I
   }
 }
 
-/** The spec leaves two records open, so the schemas accept these names there. */
+/** The spec leaves two records open, so the schemas accept forbidden names there. */
 function collectForbiddenKeys({ error, agents }: JsonObject, faults: Issue[]): void {
   if (error !== undefined) collectForbidden(error, '/payload/error', faults);
   if (!Array.isArray(agents)) return;

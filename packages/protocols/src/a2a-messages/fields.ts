@@ -1,8 +1,8 @@
 import type { Static } from '../static.ts';
 import { UTC_TIMESTAMP } from '../time.ts';
 
-// Shapes shared by several A2A messages. The patterns are the spec's: some of its examples violate them, and the pattern
-// is what binds.
+// Shapes shared by several A2A messages. The patterns are the spec's. Some of its examples violate them; the patterns
+// take precedence.
 
 export const UUID_V4 = '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$';
 
@@ -13,7 +13,7 @@ export const MessageId = {
   examples: ['a7f8d9e2-3c4b-4d6e-8f8a-9b0c1d2e3f40'],
 } as const;
 
-/** Which message this one answers. Each type then says whether it must be an id or null. */
+/** The message that this one answers. Each type decides whether it must be an id or null. */
 export const CorrelationId = {
   type: ['string', 'null'],
   description: 'The message_id of the message this one answers; null if it is not an answer.',
@@ -41,7 +41,7 @@ export const RecipientId = {
 export const REGISTRY = 'registry';
 export const EVERYBODY = '*';
 
-/** The pattern alone lets month 13 and hour 99 through, so the format is checked as well. */
+/** The pattern alone would accept month 13 and hour 99, so the format is checked too. */
 export const Timestamp = {
   type: 'string',
   description: 'When it was sent: RFC 3339 in UTC, with whole seconds or exactly three decimals.',

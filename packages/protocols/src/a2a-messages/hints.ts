@@ -41,7 +41,7 @@ const HINTS: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ['version', () => 'write it as major.minor.patch, such as 1.0.0'],
 ]);
 
-/** The older dialect's field names that spelling alone does not find. */
+/** Field names of the older dialect that are too different from the current ones to be taken for misspellings. */
 const OLD_NAMES: ReadonlyMap<string, string> = new Map([
   ['/payload/params', 'did you mean parameters?'],
   ['/payload/result', 'did you mean data, with status "success"?'],

@@ -13,7 +13,7 @@ import type { A2AMessage, ErrorMessage, ResponseMessage } from './message.ts';
 import { derivedMessageId, isMessageId, messageIdFrom } from './message-id.ts';
 import type { ErrorMessagePayload, ErrorPayload, ResponsePayload } from './payloads.ts';
 
-/** The request to an agent; every other type concerns the connection, the registry, or is an answer. */
+/** The envelope of a request. Every other type concerns the connection or the registry, or is an answer. */
 export function toEnvelope(message: A2AMessage): E2AEnvelope | undefined {
   if (message.message_type !== 'request') return undefined;
   return newEnvelope({
@@ -33,7 +33,7 @@ export function toEnvelope(message: A2AMessage): E2AEnvelope | undefined {
   });
 }
 
-/** The complete answer: A2A has no message for a part of one. */
+/** The complete answer as one message; empty for other frames, because A2A has no message for a part of an answer. */
 export function fromResponse(response: E2AResponse, request: E2AEnvelope): readonly ResponseMessage[] {
   const payload = responsePayload(response);
   const answered = messageIdOf(request);
@@ -53,7 +53,7 @@ export function fromResponse(response: E2AResponse, request: E2AEnvelope): reado
   ];
 }
 
-/** The failure as an `error` message; none without a request that it answers. */
+/** The failure as an `error` message; `undefined` without a request to answer. */
 export function fromFailure(
   failure: Failure,
   request: E2AEnvelope | undefined,
@@ -95,12 +95,12 @@ export function messageIdOf(envelope: E2AEnvelope): string | undefined {
   return id === null ? undefined : derivedMessageId(String(id));
 }
 
-/** Milliseconds of a time, where there is one. */
+/** A time in epoch milliseconds; `undefined` if it is null or invalid. */
 export function timeOf(text: string | null): number | undefined {
   return text === null ? undefined : parseTimestamp(text);
 }
 
-/** The name of an envelope's target, in either spelling. */
+/** The name of an envelope's target, in `agent_ref` or `agent_id`. */
 export function namedTarget(envelope: E2AEnvelope): string | undefined {
   const id = valueAt(envelope.agent_ref, '/id') ?? envelope.agent_id;
   return typeof id === 'string' && id !== '' ? id : undefined;
@@ -162,6 +162,6 @@ function shortened(text: string): string {
   return `${characters.slice(0, LONGEST_MESSAGE - 1).join('')}…`;
 }
 
-/** Our name if a request or an answer names none. */
+/** The agent id that we use if a request or an answer names none. */
 export const DRAGOMAN = 'dragoman';
 const LONGEST_MESSAGE = 500;

@@ -12,7 +12,7 @@ import { EVERYBODY, REGISTRY } from './fields.ts';
 //   recipient_id      null: any listener
 //   timestamp         microseconds and no zone          (any odd time is read in lenient.ts)
 
-/** The same message in the spec's form, with a warning for each change. */
+/** Converts a message of the older dialect to the spec's form, with a warning for each change. */
 export function readLegacy(json: Json): { readonly json: Json; readonly warnings: readonly Issue[] } {
   if (!isObject(json)) return { json, warnings: [] };
   const warnings: Issue[] = [];

@@ -14,8 +14,8 @@ export interface Tolerated {
 }
 
 /**
- * Accepts what a strict reader refuses: the older dialect, unknown fields, times with other decimals, words outside
- * closed sets. The result differs from the signed bytes, so the signature of a changed message does not verify.
+ * Converts a message that a strict reader refuses: the older dialect, unknown fields, times with other decimals, words
+ * outside closed sets. The result differs from the signed bytes, so the signature of a changed message does not verify.
  */
 export function tolerate(json: Json): Tolerated {
   const legacy = readLegacy(json);
@@ -71,7 +71,9 @@ function knownWord({ pointer }: Issue, json: Json): Tolerance | undefined {
   return undefined;
 }
 
-/** Derives a missing status from the members of a response, unless it has both a result and an error. */
+/**
+ * Derives the status of a response with an unknown status: from its result or its error, if it has exactly one of them.
+ */
 function responseStatus(pointer: string, word: string, json: Json): Tolerance | undefined {
   const hasData = valueAt(json, '/payload/data') !== undefined;
   const hasError = valueAt(json, '/payload/error') !== undefined;

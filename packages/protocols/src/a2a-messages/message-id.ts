@@ -12,8 +12,8 @@ export function messageIdFrom(hex: string): string {
 }
 
 /**
- * The `message_id` for an id of another protocol, deterministic, so that an answer
- * converted twice is the same message. It is neither secret nor a proof: anyone can compute it.
+ * The `message_id` for an id of another protocol. It is deterministic, so that an answer converted twice is the same
+ * message. It is neither secret nor a proof: anyone can compute it.
  */
 export function derivedMessageId(text: string): string {
   return messageIdFrom(hash128(text));

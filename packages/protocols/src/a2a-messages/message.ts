@@ -45,7 +45,9 @@ export const MESSAGE_TYPES = [
 ] as const;
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
-/** Proof of the sender (Authenticated Message Schema). Closed wherever it appears; `agent_id` must equal `sender_id`. */
+/**
+ * Proof of the sender (Authenticated Message Schema). Closed wherever it appears; `agent_id` must equal `sender_id`.
+ */
 export const AuthenticationTag = {
   type: 'object',
   description: 'Who signed this message, when, and the signature.',

@@ -3,8 +3,8 @@ import type { JsonLimits } from '../json-explain.ts';
 import type { Outcome } from '../outcome.ts';
 
 /**
- * The JSON of an A2A message. In a signed one a number that a double changes is refused: the signature covers the digits
- * that were sent, and exact readers would compute other bytes.
+ * The JSON of an A2A message. In a signed message, a number that a double changes is refused: the signature covers the
+ * digits that were sent, and exact readers would compute other bytes.
  */
 export function parseMessage(source: Uint8Array | string, limits: JsonLimits = {}): Outcome<Json> {
   const exact = parse(source, { ...limits, numbers: 'exact' });

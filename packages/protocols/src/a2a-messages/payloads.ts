@@ -117,7 +117,8 @@ export const DiscoverAgentsPayload = {
     filters: {
       type: 'object',
       properties: {
-        // The spec's Pydantic model defaults to `all`, its registry lists the healthy ones, which is the useful default.
+        // The spec's Pydantic model defaults to `all`; its registry lists only healthy agents, which is the useful
+        // default.
         status: { enum: ['healthy', 'unhealthy', 'all'], description: 'Without it: healthy.' },
         max_results: { type: 'integer', minimum: 1, maximum: 100, description: 'Without it: 100.' },
       },

@@ -9,10 +9,10 @@ import type { A2AMessage, ErrorMessage, RequestMessage, ResponseMessage } from '
 import { derivedMessageId } from './message-id.ts';
 import type { ResponsePayload } from './payloads.ts';
 
-/** The method of a request that asks the original sender a question of the agent. */
+/** The method of a request that passes an agent's question on to the sender of the original request. */
 export const QUESTION_METHOD = 'answer_question';
 
-/** The `message_id` of the message that asks a question: always the same. */
+/** The `message_id` of the message that asks a question, the same each time it is sent. */
 export function questionMessageId(questionId: string): string {
   return derivedMessageId(questionId);
 }
@@ -50,8 +50,8 @@ export function questionFromPeer(message: A2AMessage, requestId: string, now: Da
 }
 
 /**
- * The answer that a response gives, as `chat.user_answer` takes it: `data` with `option_id`, `action`, `content` or `text`, or any other
- * object, which is a filled form. An error declines.
+ * The answer that a response gives, as `chat.user_answer` takes it: `data` with `option_id`, `action`, `content` or
+ * `text`. Any other object is a filled form. An error declines.
  */
 export function answerInResponse({ payload }: ResponseMessage | ErrorMessage): JsonObject {
   const data = payload['data'];

@@ -50,7 +50,7 @@ export interface SessionContext {
 
 export interface SessionStep {
   readonly session: MessagesSession;
-  /** To be sent back, in order. */
+  /** Messages to send back, in order. */
   readonly send: readonly A2AMessage[];
   /** `deliver`: pass it on · `answered`: handled by the session · `refused`: drop it, see `issue`. */
   readonly verdict: 'deliver' | 'answered' | 'refused';
@@ -81,7 +81,7 @@ export function receive(session: MessagesSession, message: A2AMessage, context: 
   }
 }
 
-/** Our own first message. */
+/** Opens a connection with our own handshake. */
 export function startHandshake(
   session: MessagesSession,
   recipientId: string,
@@ -97,7 +97,7 @@ export function startHandshake(
   return { session: { ...session, state: 'handshaking', handshakeId: handshake.message_id }, send: [handshake] };
 }
 
-/** Our own last message. */
+/** Closes a connection with our own goodbye; sends nothing if it is closed already. */
 export function sayGoodbye(
   session: MessagesSession,
   recipientId: string,
@@ -135,7 +135,7 @@ function shakeHands(session: MessagesSession, handshake: HandshakeMessage, conte
     },
     correlation_id: handshake.message_id,
   };
-  // Our own handshake, if it crossed this one, is still to be answered.
+  // If our own handshake crossed this one, its id is kept: it is still unanswered.
   const ready: MessagesSession = {
     ...session,
     state: 'ready',
@@ -170,7 +170,7 @@ function handshakeAnswered(session: MessagesSession, ack: HandshakeAckMessage, {
   return { session: ready, send: [], verdict: 'answered' };
 }
 
-/** The agreed versions must be in our card. */
+/** The issue with agreed versions that are not in our card; `undefined` if they are. */
 function notOffered(agreed: HandshakeAckPayload, card: AgentCard): Issue | undefined {
   const { negotiated_protocol: protocol, negotiated_schema_version: version } = agreed;
   if (protocol !== undefined && !card.supported_protocols.includes(protocol)) {

@@ -12,14 +12,14 @@ export interface SignedContent {
 
 /**
  * The content a signature covers: the message without `auth.signature`, so that the signer, the time, the nonce and the
- * recipient are covered, as RFC 8785 canonical JSON. An absent `correlation_id` is written as null, because both say
+ * recipient are covered, as RFC 8785 canonical JSON. An absent `correlation_id` is written as null, because both mean
  * the same.
  *
- * Refuses what has no canonical form: half a surrogate pair, or nesting deeper than the stack.
+ * Refuses a message without a canonical form: with half a surrogate pair, or nested deeper than the stack.
  */
 export function signedContent(message: A2AMessage): Outcome<SignedContent> {
   const { auth } = message;
-  // What is undefined is not written. A full copy is cheaper than leaving one field out.
+  // An undefined member is not written.
   const unsigned = auth && { ...auth, signature: undefined };
   const content = { ...message, correlation_id: message.correlation_id ?? null, auth: unsigned };
   try {

@@ -1,4 +1,4 @@
-/** Standard base64 with padding (RFC 4648 §4), of bytes. */
+/** The bytes as standard base64 with padding (RFC 4648 §4). */
 export function toBase64(bytes: Uint8Array): string {
   let encoded = '';
   for (let at = 0; at < bytes.length; at += 3) {

@@ -15,8 +15,8 @@ import { nearestType } from './nearest-type.ts';
 import { aliasOf, KNOWN_TYPES, type KnownType, type WireMessage } from './type-map.ts';
 
 /**
- * Reads one message: a known type is checked and completed with its defaults, an unknown one is kept whole
- * (A2E wire, Decoding). Members a type does not have are kept too, except in a request that changes or deletes something.
+ * Reads one message: a known type is checked and completed with its defaults, an unknown one is kept whole (A2E wire,
+ * Decoding). Members a type does not have are kept too, except in a request that changes or deletes something.
  */
 export function decodeWire(json: Json, now: Date, options: DecodeOptions = {}): Outcome<WireMessage> {
   if (!isObject(json)) {
@@ -38,15 +38,16 @@ export function idOf(json: Json): string {
 }
 
 /**
- * The same for an unreadable message, from its beginning, so that its sender need not wait for a timeout. Only an id that
- * is among the first members of a message is reported; after any other member it could belong to a nested object.
+ * The id for the answer to an unreadable message, from the beginning of its text, so that its sender need not wait for
+ * a timeout. Only an id that is among the first members of a message is reported; after any other member it could
+ * belong to a nested object.
  */
 export function idAtStart(text: string): string {
   const [, id = ''] = ID_AT_START.exec(text) ?? [];
   return isId(id) && !id.includes('\ufffd') ? id : '';
 }
 
-/** A type of the older set of subagent messages, which have neither id nor time. */
+/** Whether a type is of the older set of subagent messages, which have neither id nor time. */
 export function isLegacyType(type: unknown): boolean {
   return typeof type === 'string' && LEGACY_TYPE.test(type);
 }
@@ -57,11 +58,14 @@ interface Reader {
   readonly validate: Validator;
   /** The names of its fields and of the base ones. */
   readonly fields: ReadonlySet<string>;
-  /** Whether it has all of them and no other, by a quick check. */
+  /**
+   * A quick check that a message has all of these fields and no others; always false for a type without a generated
+   * check.
+   */
   readonly isWhole: Often['isWhole'];
 }
 
-/** Valid, and at most defaults are missing. */
+/** Whether a message is valid, except for missing fields that have defaults. */
 function isSound(json: JsonObject, reader: Reader): boolean {
   const { a2e, version } = json;
   if (a2e === undefined ? version !== WIRE_VERSION : a2e !== WIRE_VERSION) return false;
@@ -70,16 +74,16 @@ function isSound(json: JsonObject, reader: Reader): boolean {
   return dataIssues(json, reader.row) === NONE && (reader.row.check?.(json) ?? NONE).length === 0;
 }
 
-/** Nothing to warn of. */
+/** Whether every member is a field of the type. */
 function hasFieldsOnly(json: JsonObject, { fields }: Reader): boolean {
   for (const key in json) if (!fields.has(key)) return false;
   return true;
 }
 
-/** All problems and warnings, or the message. */
+/** Returns all problems, or the message with its warnings. */
 function readClosely(given: JsonObject, now: Date, { lenient = false }: DecodeOptions): Outcome<WireMessage> {
   const members = Object.keys(given).length;
-  // Unknown fields are kept.
+  // The number of members is limited because unknown fields are kept.
   if (members > MOST_MEMBERS) {
     const message = `the message must have at most ${MOST_MEMBERS} members; got ${members}`;
     return reject({ pointer: '', code: 'too_many', message });
@@ -112,13 +116,13 @@ function withOurType(json: JsonObject): { json: JsonObject; warnings: Issue[] } 
   return { json: { ...json, type: ours }, warnings: [warning] };
 }
 
-/** At least one version stamp, and none of another major version. */
+/** A message needs at least one version stamp, and none of another major version. */
 function stampIssues(json: JsonObject, reader: Reader | undefined): Issue[] {
   const issues: Issue[] = [];
   let found = false;
   for (const name of STAMPS) {
     const value = Object.hasOwn(json, name) ? json[name] : undefined;
-    // `skills` is also the list in skill/discover/resp: a stamp of SCP is a text and not a field of the type.
+    // `skills` is a stamp of SCP only if it is a text, and not a field of the type as in skill/discover/resp.
     if (typeof value !== 'string') continue;
     if (name === 'skills' && reader?.fields.has(name)) continue;
     found = true;
@@ -151,7 +155,7 @@ function baseIssues(json: JsonObject): readonly Issue[] {
   return issues.filter(({ pointer, code }) => pointer !== '/type' && code !== 'required');
 }
 
-/** The data of an event has the form of its kind. */
+/** The problems of an event's data, which must have the form of its kind. */
 function dataIssues(json: JsonObject, row: KnownType): readonly Issue[] {
   if (row.typedData !== true || !isObject(json['data'])) return NONE;
   const kind = json['kind'] ?? 'status';
@@ -213,7 +217,7 @@ export interface Slip {
   readonly field: string;
 }
 
-/** The misspelled members of a message, whose missing fields have defaults by now. */
+/** The misspelled members of a decoded message, in which missing fields already have their defaults. */
 export function slipsIn(message: WireMessage): readonly Slip[] {
   const reader = readers.get(message.type);
   if (reader === undefined) return [];
@@ -247,7 +251,7 @@ const NONE: readonly Issue[] = [];
 const MOST_SLIPS = 16;
 const MOST_MEMBERS = 25_000;
 const STAMP_NAMES: ReadonlySet<string> = new Set(STAMPS);
-/** The envelope fields of every request. */
+/** Members that every request may have in addition to its fields. */
 const ALSO_ALLOWED: ReadonlySet<string> = new Set([...STAMPS, 'session_id', 'correlation_id', 'streaming']);
 const ID_AT_START =
   /^\s{0,9}\{(?:\s{0,9}"(?:a2e|version|skills|scp|type|ts)"\s{0,9}:\s{0,9}(?:"[^"\\]{0,256}"|[-+.\deE]{1,32})\s{0,9},){0,6}\s{0,9}"id"\s{0,9}:\s{0,9}"([^"\\]{1,512})"/;
@@ -263,7 +267,7 @@ const DATA_VALIDATORS: Readonly<Record<EventKind, Validator>> = {
 };
 
 const compiled: Readonly<Record<string, Validator>> = validators;
-/** By the names of their validators. */
+/** Generated code for frequent types, by the name of their validator. */
 const OFTEN: Readonly<Record<string, Often>> = often;
 const readers: ReadonlyMap<string, Reader> = new Map(KNOWN_TYPES.map((row) => [row.type, readerOf(row)]));
 

@@ -8,7 +8,7 @@ export function completeMessage(type: string, json: JsonObject): WireMessage {
   return (messageFiller(type) ?? addStamps)(json) as WireMessage;
 }
 
-/** The fields of a type's own, with every default; without `req_id` if that is written separately. */
+/** The fields of a type with every default. For an answer, `req_id` gets none, because it is written separately. */
 export function completeFields(type: string, fields: JsonObject, { isAnswer }: { isAnswer: boolean }): JsonObject {
   return (isAnswer ? answerFiller : fieldFiller)(type)?.(fields) ?? fields;
 }
@@ -17,9 +17,8 @@ export function completeFields(type: string, fields: JsonObject, { isAnswer }: {
 type Fill = (value: JsonObject) => JsonObject;
 
 /**
- * Computes the defaults of a schema once. A copy is made only if a member is missing. The
- * template of the copy also has every required
- * field.
+ * Computes the defaults of a schema once. A value is copied only if a member is missing. The template of the copy also
+ * has every required field.
  */
 function fillerOf(schema: JsonSchema, base: JsonObject = {}): Fill | undefined {
   const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonSchema>; required?: string[] };
@@ -47,7 +46,7 @@ function fillerOf(schema: JsonSchema, base: JsonObject = {}): Fill | undefined {
       if (typeof member !== 'object' || member === null) continue;
       const inner = fill(member);
       if (inner === member) continue;
-      // The name is the schema's own, never the sender's.
+      // Safe as a key: the name is from the schema, never from the sender.
       if (filled === value) filled = { ...value };
       filled[name] = inner;
     }
@@ -69,7 +68,7 @@ function filledItems(items: Json[], fill: (value: Json) => Json): Json[] {
   return filled.every((item, index) => item === items[index]) ? items : filled;
 }
 
-/** Defaults are shared by all messages that leave the field out. */
+/** Frozen, because all messages that leave the field out share its default. */
 function frozen(value: Json): Json {
   if (typeof value === 'object') Object.freeze(value);
   return value;

@@ -28,7 +28,10 @@ function recognizes(json: Json): boolean {
   return STAMPS.some((stamp) => Object.hasOwn(json, stamp)) || (Object.hasOwn(json, 'id') && Object.hasOwn(json, 'ts'));
 }
 
-/** A tool or skill is the method and its arguments the params; any other request is a method of its type's name. */
+/**
+ * The name of a called tool or skill is the method, and its arguments are the params. For any other request, the type
+ * is the method.
+ */
 function toEnvelope(message: WireMessage): E2AEnvelope | undefined {
   const row = lookup(message.type);
   if (row === undefined || !isAgentRequest(row)) return undefined;

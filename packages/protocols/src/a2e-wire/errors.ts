@@ -18,7 +18,7 @@ export const WIRE_ERRORS = {
   unknown_type: { retryable: false, meaning: 'Messages of this type are not supported.' },
   unauthorized: { retryable: false, meaning: 'No handshake yet, or the caller may not do this.' },
   capability_missing: { retryable: false, meaning: 'The handshake did not grant the capability this type belongs to.' },
-  // Running what it asks for.
+  // Running the request.
   not_found: { retryable: false, meaning: 'The tool, skill or other resource was not found.' },
   busy: { retryable: true, meaning: 'Too many requests on this connection, too many connections, or the connection is closing.' },
   rate_limited: { retryable: true, meaning: 'Rate limit exceeded.' },

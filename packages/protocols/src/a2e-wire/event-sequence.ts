@@ -10,7 +10,7 @@ export class EventSequence {
     return sequence;
   }
 
-  /** Called when the request has ended; its id may be used again. */
+  /** Call this when the request has ended; its id may be used again. */
   forget(reqId: string): void {
     // Most requests have no events.
     if (this.#next.size > 0) this.#next.delete(reqId);

@@ -6,7 +6,7 @@ import { issueDetails, withFields } from './new-message.ts';
 import { requestRowOf } from './request-row.ts';
 import type { WireMessage } from './type-map.ts';
 
-/** Our failure as an `error` message; `detail` keeps our own code, the issues and when to try again. */
+/** A failure as an `error` message. `detail` keeps the failure's own code, its issues and the time until a retry. */
 export function failureMessage(cause: Failure, request: E2AEnvelope | undefined, stamp: Stamp): WireMessage {
   const fields = {
     req_id: request?.request_id ?? '',

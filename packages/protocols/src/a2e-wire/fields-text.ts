@@ -7,9 +7,9 @@ import type { JsonSchema } from '../schema.ts';
 import { type KnownType, lookup } from './type-map.ts';
 
 /**
- * The fields of a known type as members of a JSON object, each with a comma before it; with every default, and without `req_id`
- * where that is written by itself. `undefined` if they are not exactly the fields of the type; then use `completeFields` and
- * `JSON.stringify`.
+ * The fields of a known type as members of a JSON object, each with a comma before it. Defaults are included. An
+ * answer's `req_id` is not, because it is written separately. `undefined` if the members are not exactly the fields of
+ * the type; then use `completeFields` and `JSON.stringify`.
  */
 export function fieldsText(type: string, fields: JsonObject, { isAnswer }: { isAnswer: boolean }): string | undefined {
   const known = isAnswer ? answerWriters : fieldWriters;
@@ -100,7 +100,7 @@ function valueText(value: Json): string | undefined {
   }
 }
 
-/** An object of strings, as tool arguments often are. */
+/** The text of an object that contains only strings, as tool arguments often do; `undefined` for any other object. */
 function textsText(value: JsonObject): string | undefined {
   let text = '';
   for (const name in value) {
@@ -126,7 +126,7 @@ function hasDefaults(schema: unknown): boolean {
 }
 
 const VALUES: ValueWriting = { valueText, isPlain, standsAsItIs };
-/** By the names of their validators. */
+/** Generated code for frequent types, by the name of their validator. */
 const OFTEN: Readonly<Record<string, Often>> = often;
 const fieldWriters = new Map<string, FieldsWriter>();
 const answerWriters = new Map<string, FieldsWriter>();

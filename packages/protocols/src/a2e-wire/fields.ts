@@ -68,7 +68,7 @@ export const record = { type: 'object', default: {} } as unknown as Defaulted<Js
 export const recordOrNull = { type: ['object', 'null'], default: null } as unknown as Defaulted<JsonObject | null>;
 export const records = { type: 'array', items: { type: 'object' }, default: [] } as unknown as Defaulted<JsonObject[]>;
 
-/** Every answer and event names the message it belongs to; empty if the peer left it out. */
+/** The id of the message that an answer or event belongs to; empty if the peer left it out. */
 export const req_id = text('');
 
 /** The type after reading: `Static`, with every field that has a default present. */

@@ -45,10 +45,10 @@ function fieldsOf(type: string, method: string, envelope: E2AEnvelope): JsonObje
   if (type === 'tool/call/req') return { ...shared, ...limit, tool_name: method, arguments: params };
   if (type === 'skill/call/req') {
     const more = isObject(metadata) ? { metadata } : {};
-    // A skill streams by default.
+    // A skill streams by default, so `streaming` is always written.
     return { ...shared, ...limit, ...more, streaming: is_stream, name: method, arguments: params };
   }
-  // A type without such a field gets it as an additional member.
+  // A type that lacks one of the shared fields gets it as an additional member.
   return { ...shared, ...params };
 }
 

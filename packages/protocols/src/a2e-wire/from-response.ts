@@ -34,8 +34,8 @@ interface Frame {
 }
 
 /**
- * Reasoning is a log line, and every other chunk a status with the delta beside the message: an artifact would carry text as
- * base64, which people cannot read.
+ * Reasoning is a log line, and every other chunk a status with the delta beside the message: an artifact would carry
+ * text as base64, which people cannot read.
  */
 function eventOf({ response, row, reqId, stamp }: Frame): WireMessage {
   const { delta_kind = 'custom', delta = null } = response.body;
@@ -111,15 +111,15 @@ function timeOf(response: E2AResponse, request: E2AEnvelope): Date {
   return new Date(parseTimestamp(response.timestamp ?? '') ?? parseTimestamp(request.timestamp ?? '') ?? 0);
 }
 
-/** The code for an error of the agent's own, by the type of the request. */
+/** The code for an agent's error with an unknown code, by the type of the request. */
 const FALLBACKS: Readonly<Record<string, WireErrorCode>> = {
   'tool/call/req': 'tool_error',
   'skill/call/req': 'skill_error',
   'chain/req': 'chain_error',
 };
 
-// Where several of our failures share an E2A code, the first decides the wire code, but an unknown method is,
-// on this wire, an unknown tool.
+// If several failures share an E2A code, the first decides the wire code. `unknown_method` is first, because on this
+// wire an unknown method is an unknown tool.
 const rows = [FAILURES.unknown_method, ...Object.values(FAILURES)].reverse();
 const WIRE_CODES: ReadonlyMap<string, WireErrorCode> = new Map(rows.map(({ e2a, wire }) => [e2a, wire]));
 const RETRYABLE: ReadonlyMap<string, boolean> = new Map(rows.map(({ e2a, retryable }) => [e2a, retryable]));

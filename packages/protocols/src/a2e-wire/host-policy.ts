@@ -10,11 +10,11 @@ export interface HostPolicy<Principal> {
   readonly maxParallel: number;
   /** Requests that may wait for a slot. Default: 64. More are refused as `busy`. */
   readonly maxQueued?: number;
-  /** The start time of the host. */
+  /** The start time of the host, for the uptime in `pong`. */
   readonly startedAt: Date;
   /** Whether messages of unknown types are delivered too, instead of refused. */
   readonly catchAll?: boolean;
-  /** The capability that grants it. Default: every caller has it. */
+  /** The capability that messages of unknown types require. Default: none. */
   readonly catchAllCapability?: string | undefined;
   /** Types that only this host has, and the capability each belongs to. */
   readonly ownTypes?: ReadonlyMap<string, string>;
@@ -30,8 +30,8 @@ export type Acceptance<Principal> =
   | { readonly ok: false; readonly reason: Extract<RejectionReason, 'auth_failed' | 'server_error'> | 'busy' };
 
 /**
- * The granted capabilities: those of its list that the host has, or all if it names none. `undefined` if it
- * named some and the host has none of them.
+ * The capabilities that an agent gets: those it wants and the host has, or all if it names none. `undefined` if the
+ * host has none of those it names.
  */
 export function grant(
   wanted: readonly string[],

@@ -1,4 +1,4 @@
-// The public face of `@dragoman/protocols/a2e-wire`. Nothing in here is imported from it.
+// The exports of `@dragoman/protocols/a2e-wire`. The files of this folder import each other directly.
 
 export { ChainNode } from './capabilities/chain.ts';
 export { EnvObservation } from './capabilities/env.ts';

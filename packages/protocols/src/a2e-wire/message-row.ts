@@ -27,7 +27,7 @@ export interface MessageRow {
 
 /** A group of message types that are available together. */
 export interface Namespace {
-  /** The capability that grants it; undefined if every connection has it. */
+  /** The capability that grants these types; undefined if every connection has them. */
   readonly capability: string | undefined;
   readonly types: Readonly<Record<string, MessageRow>>;
   /** Other spellings in use → ours. */

@@ -6,12 +6,12 @@ import { fieldsText } from './fields-text.ts';
 import { WIRE_VERSION } from './message.ts';
 import { secondsOf, withFields } from './new-message.ts';
 
-/** A message that is sent directly after it is created. */
+/** The parts of a message that is written directly as text. */
 export interface TextGiven {
   readonly type: string;
   /** The fields of its type. */
   readonly fields: JsonObject;
-  /** The id that it answers; undefined for types that are not answers. */
+  /** The id of the request that the message answers; undefined for types that are not answers. */
   readonly reqId?: string;
 }
 
@@ -34,13 +34,13 @@ export function messageText({ type, fields, reqId }: TextGiven, stamp: Stamp): s
   return `${headOf(type)}${quotedText(stamp.id)},"ts":${secondsOf(stamp)}${about}${rest}}`;
 }
 
-/** Fields that would appear twice in the text. */
+/** Whether the fields have a name that would appear twice in the text. */
 function hasHeadNames({ a2e, version, type, id, ts, req_id }: JsonObject): boolean {
   if (a2e !== undefined || version !== undefined || type !== undefined) return true;
   return id !== undefined || ts !== undefined || req_id !== undefined;
 }
 
-/** The text up to its id. */
+/** The text of a message up to the value of its `id`. */
 function headOf(type: string): string {
   const known = heads.get(type);
   if (known !== undefined) return known;
@@ -50,5 +50,5 @@ function headOf(type: string): string {
 }
 
 const heads = new Map<string, string>();
-/** Plugins may define other types. */
+/** The limit of `heads`, because plugins may define any number of types. */
 const MOST_HEADS = 1_000;

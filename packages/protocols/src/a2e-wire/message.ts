@@ -16,7 +16,7 @@ export const LONGEST_ID = 256;
 /** The end of the year 9999, in seconds. Milliseconds are far larger. */
 export const LATEST_TS = 253402300799;
 
-/** Counted in characters, as the schema does. */
+/** Whether the text is an id. Its length is counted in characters, as the schema does. */
 export function isId(text: string): boolean {
   return text !== '' && text.length <= 2 * LONGEST_ID && [...text].length <= LONGEST_ID;
 }
@@ -37,7 +37,7 @@ export const WireBaseMessage = {
     },
     ['type', 'id'],
   ),
-  // By reference, which keeps the compiler from repeating the base in each of the hundred types built on it.
+  // Referenced, so that the compiler does not repeat the base in each of the hundred types built on it.
   definitions: { epochSeconds: { type: 'number', minimum: 0, maximum: LATEST_TS } },
 } as const;
 
@@ -102,7 +102,7 @@ export const EVENT_DATA = {
 export const Ping = object({});
 export const Pong = object({ req_id, uptime_seconds: number(0) });
 
-/** Seconds in which the host may finish running requests. */
+/** `timeout`: the seconds in which the host may finish running requests. */
 export const Shutdown = object({ timeout: seconds(10) });
 
 export const WireErrorMessage = object(

@@ -6,7 +6,7 @@ import type { Namespace } from './message-row.ts';
 /** A type, its smallest valid fields, and the fields after decoding. */
 export type Least = readonly [type: string, given: JsonObject, fields: JsonObject];
 
-/** What every namespace must do: each of its types has the defaults listed, and checks what has none. */
+/** Tests that each type of a namespace fills in the listed defaults and checks its fields. */
 export function describeNamespace(namespace: Namespace, rows: readonly Least[]): void {
   test('every type of the namespace is listed', () => {
     expect(rows.map(([type]) => type).sort()).toEqual(Object.keys(namespace.types).sort());

@@ -15,13 +15,13 @@ export function newMessage<const Type extends WireType>(
   return withFields(type, fields as unknown as JsonObject, stamp) as unknown as MessageOf<Type> & WireMessage;
 }
 
-/** The same for a type known only at run time. */
+/** `newMessage` for a type that is known only at run time. */
 export function withFields(type: string, fields: JsonObject, stamp: Stamp): WireMessage {
   const base = { a2e: WIRE_VERSION, version: WIRE_VERSION, type, id: stamp.id, ts: secondsOf(stamp) } as const;
   return completeMessage(type, { ...fields, ...base });
 }
 
-/** A wrong clock must not make the message invalid. */
+/** The time in seconds, within the valid range: a wrong clock must not make the message invalid. */
 export function secondsOf({ now }: Stamp): number {
   return Math.min(Math.max(now.getTime() / 1000, 0), LATEST_TS);
 }
@@ -29,12 +29,12 @@ export function secondsOf({ now }: Stamp): number {
 export interface ErrorGiven {
   /** A code of the protocol or of a plugin. */
   readonly code: WireErrorCode | (string & {});
-  /** The id of the request it answers; empty if that is unknown, or if the request continues. */
+  /** The id of the request that failed; empty if it is unknown, or if the request continues. */
   readonly reqId: string;
   readonly message: string;
   readonly issues?: readonly Issue[];
   readonly detail?: JsonObject;
-  /** The type that it answers. */
+  /** The type of the message that caused the error; it determines `capability_name`. */
   readonly about?: string | undefined;
 }
 

@@ -7,18 +7,18 @@ export type MessageRoute<Waiter = undefined> =
   | { readonly to: 'call'; readonly reqId: string; readonly waiter: Waiter | undefined }
   /** An event of a running call. */
   | { readonly to: 'events'; readonly reqId: string; readonly waiter: Waiter | undefined }
-  /** It belongs to no call: a push, by type. */
+  /** A message that belongs to no call. */
   | { readonly to: 'push'; readonly type: string }
   | { readonly to: 'nobody'; readonly why: 'duplicate' | 'unknown_request' };
 
 /**
- * The calls of one side that are not answered yet. It assigns each arriving message to its call (A2E wire, Message
- * Ordering: responses reference their request by `req_id`); the waiting code is stored with the call.
+ * The unanswered calls of one side, and the code that waits for each answer. An arriving message is assigned to its
+ * call by `req_id` (A2E wire, Message Ordering).
  */
 export class PendingCalls<Waiter = undefined> {
   readonly #calls = new InFlight<Call<Waiter>>();
 
-  /** Adds a request, which times out at `deadline` if there is one. */
+  /** Adds a request. It times out at `deadline`, if there is one. */
   expect(id: string, deadline?: Date, waiter?: Waiter): void {
     this.#calls.add(id, { deadline, waiter, seen: undefined });
   }
@@ -69,7 +69,7 @@ export class PendingCalls<Waiter = undefined> {
     return this.#calls.remove(id)?.waiter;
   }
 
-  /** The connection is closed: no call will be answered. */
+  /** Call this when the connection is closed. Removes and returns all calls: none will be answered. */
   abandon(): readonly string[] {
     const ids = this.#calls.entries().map(([id]) => id);
     this.#calls.clear();

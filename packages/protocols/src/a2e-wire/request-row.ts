@@ -2,8 +2,8 @@ import type { E2AEnvelope } from '../e2a/envelope.ts';
 import { isAgentRequest, type KnownType, lookup, rowOf } from './type-map.ts';
 
 /**
- * The request an envelope stands for: the one it was received as, the one its method names, or a tool call, which is what any
- * other method is on this wire.
+ * The type of request that an envelope becomes: the type it was received as, the type its method names, or a tool call
+ * for any other method.
  */
 export function requestRowOf({ provenance, method }: E2AEnvelope): KnownType {
   const receivedType = provenance.source_protocol === 'a2e-wire' ? provenance.details['type'] : undefined;

@@ -15,7 +15,7 @@ import { aliasOf, isMessage, lookup, type MessageOf, maySend, type WireMessage }
 
 /** The actions after an event on the connection. */
 export interface Reaction {
-  /** To the agent, in this order. */
+  /** Messages to the agent, in this order. */
   readonly send: readonly WireMessage[];
   /** Requests to start, in this order. Each needs one answer and then `finished`. */
   readonly deliver: readonly WireMessage[];
@@ -28,8 +28,8 @@ export interface Reaction {
 }
 
 /**
- * The host's side of one connection: given the received messages, it decides what to send, start and stop. It has no clock and
- * no timer; call `tick` at `deadline`, and close the transport once `state` is `closed`.
+ * The host's side of one connection: given the received messages, it decides what to send, start and stop. It has no
+ * clock and no timer; call `tick` at `deadline`, and close the transport once `state` is `closed`.
  *
  *                 handshake/req accepted             shutdown, drain()
  *    ┌───────────┐ ───────────────────▶ ┌─────────┐ ──────────────────▶ ┌──────────┐
@@ -71,7 +71,7 @@ export class HostSession<Principal> {
     return this.#principal;
   }
 
-  /** The name the handshake gave the session; empty before it. */
+  /** The id that the handshake gave the session; empty before the handshake. */
   get sessionId(): string {
     return this.#sessionId;
   }
@@ -89,7 +89,7 @@ export class HostSession<Principal> {
     return this.#waiting.has(reqId);
   }
 
-  /** One message, parsed. */
+  /** Handles one parsed message. */
   receive(json: Json, now: Date): Reaction {
     if (this.#state === 'closed') return NOTHING;
     if (this.#state === 'handshake') return this.#receiveFromStranger(json, now);
@@ -97,21 +97,24 @@ export class HostSession<Principal> {
     return outcome.ok ? this.#dispatch(outcome.value, now) : this.#refuseInvalid(json, outcome.issues, now);
   }
 
-  /** A line that is not a message: not JSON, not UTF-8, too long. `start` is its beginning, if that is text. */
+  /**
+   * Handles a line that is not a message: not JSON, not UTF-8, or too long. `start` is the beginning of its text, if
+   * there is any.
+   */
   unreadable(cause: Failure, now: Date, start = ''): Reaction {
     if (this.#state === 'closed') return NOTHING;
     const error = failureMessage(cause, undefined, this.#stamp(now));
     return sending({ ...error, req_id: this.#freeId(idAtStart(start)) });
   }
 
-  /** A delivered request has been answered; the next one in line may start. */
+  /** Call this when a delivered request has been answered; the next waiting request may start. */
   finished(reqId: string): Reaction {
     if (this.#state === 'closed' || this.#running.remove(reqId) === undefined) return NOTHING;
     this.#sequences.forget(reqId);
     return this.#startNext();
   }
 
-  /** An event about a running request, numbered; `undefined` when the request is not running (any more). */
+  /** A numbered event about a request; `undefined` if the request is not running. */
   event(reqId: string, { kind, data, ...more }: EventGiven, now: Date): WireMessage | undefined {
     const about = this.#state === 'closed' ? undefined : this.#running.get(reqId);
     if (about === undefined) return undefined;
@@ -142,7 +145,7 @@ export class HostSession<Principal> {
     return { ...NOTHING, send, ...this.#close() };
   }
 
-  /** The transport was closed. */
+  /** Call this when the transport has closed. */
   disconnected(): Reaction {
     return this.#state === 'closed' ? NOTHING : { ...NOTHING, ...this.#close() };
   }
@@ -174,7 +177,7 @@ export class HostSession<Principal> {
     return sending(answer);
   }
 
-  /** The protocol has no rejection reason for this; the error is retryable. */
+  /** The protocol has no rejection reason for too many connections, so a retryable error is sent. */
   #crowded(request: MessageOf<'handshake/req'>, now: Date): Reaction {
     const message = 'you have reached the limit of open connections for one caller';
     this.#close();
@@ -238,7 +241,7 @@ export class HostSession<Principal> {
     return this.#admit(message, message.id ?? '', now);
   }
 
-  /** A2E wire, Extensibility: an unknown type goes to a catch-all handler, where there is one. */
+  /** A2E wire, Extensibility: an unknown type goes to a catch-all handler, if there is one. */
   #unknown(message: WireMessage, now: Date): Reaction {
     const { id } = message;
     const { ownTypes, catchAllCapability } = this.#policy;
@@ -252,7 +255,7 @@ export class HostSession<Principal> {
 
   #notGranted(message: Pick<WireMessage, 'id' | 'type'>, capability: string, now: Date): Reaction {
     const text = `${message.type} requires the capability ${capability}, which the handshake did not grant`;
-    // The available types, so that the agent can fall back.
+    // The granted capabilities, so that the agent can fall back.
     const detail = { granted: [...this.#granted] };
     return this.#refuse(
       { code: 'capability_missing', reqId: this.#freeId(message.id), message: text, about: message.type, detail },
@@ -334,7 +337,10 @@ export class HostSession<Principal> {
     return sending(newError(given, this.#stamp(now)));
   }
 
-  /** An error with the id of a request in flight would end that request at the agent. */
+  /**
+   * The id for an error; empty if a request with this id is in flight, because the error would end that request at the
+   * agent.
+   */
   #freeId(id: string | undefined): string {
     return id === undefined || this.#isInFlight(id) ? '' : id;
   }
@@ -365,7 +371,7 @@ export class HostSession<Principal> {
 
 export interface SessionGiven<Principal> {
   readonly policy: HostPolicy<Principal>;
-  /** 32 random hex digits each time. */
+  /** Returns 32 random hex digits, different ones each time. */
   readonly newId: () => string;
   readonly now: Date;
 }
@@ -377,7 +383,10 @@ export interface EventGiven {
   readonly [field: string]: Json;
 }
 
-/** A2E wire, Encoding Rules: `schema_violation` for a known type; otherwise `parse_error`. */
+/**
+ * `parse_error` if the value is not an object, `schema_violation` if its type is known (A2E wire, Encoding Rules),
+ * `version_mismatch` for another version, otherwise `invalid_message`.
+ */
 function codeFor(json: Json, type: string | undefined, issues: readonly Issue[]): WireErrorCode {
   if (!isObject(json)) return 'parse_error';
   if (issues.some(({ code }) => code === 'version_mismatch')) return 'version_mismatch';

@@ -7,7 +7,7 @@ export function stableId({ response_id, request_id, sequence }: E2AResponse): st
   return HEX_ID.test(plain) ? plain : hash(`${response_id ?? ''}\n${request_id ?? ''}\n${sequence}`);
 }
 
-/** A wire id has 32 digits: four hashes, each from its own start. */
+/** Four hashes with different starting values make the 32 digits of a wire id. */
 function hash(text: string): string {
   return STARTS.map((start) => fnv1a(text, start)).join('');
 }

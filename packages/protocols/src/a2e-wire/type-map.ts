@@ -15,7 +15,7 @@ import type { Complete } from './fields.ts';
 import { core, type WIRE_VERSION } from './message.ts';
 import type { MessageRow, Namespace, SendingSide } from './message-row.ts';
 
-/** Every namespace we know. A new one is a file in `capabilities/` and a line here. */
+/** Every known namespace. A new one is a file in `capabilities/` and a line here. */
 const NAMESPACES = [
   core,
   tool,
@@ -53,19 +53,18 @@ export function validatorName(type: string): string {
   return type.replaceAll(/(?:^|[/_ ])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The row of a type, or `undefined`: an unknown one is kept as a generic message (A2E wire, Decoding). */
+/** The row of a type; `undefined` for an unknown one, which is kept as a generic message (A2E wire, Decoding). */
 export function lookup(type: string): KnownType | undefined {
   return known.get(type);
 }
 
-/** The row of a known type. */
 export function rowOf(type: WireType): KnownType {
   const row = known.get(type);
   if (row === undefined) throw new Error(`${type} is not in the type map`);
   return row;
 }
 
-/** Our spelling of a type that is also written differently. */
+/** The type that an alias stands for; `undefined` if the text is not an alias. */
 export function aliasOf(type: string): string | undefined {
   return aliases.get(type);
 }
@@ -76,7 +75,7 @@ export function maySend(sender: Exclude<SendingSide, 'both'>, row: MessageRow): 
   return row.from === sender || row.from === 'both';
 }
 
-/** A request of an agent that is not about the connection itself. */
+/** Whether the type is a request of an agent that is not about the connection itself. */
 export function isAgentRequest(row: KnownType): boolean {
   return row.role === 'request' && row.from === 'agent' && row.capability !== undefined;
 }
@@ -93,14 +92,14 @@ export interface WireMessage {
   readonly a2e: typeof WIRE_VERSION;
   readonly version: typeof WIRE_VERSION;
   readonly type: string;
-  /** Missing only from the old `SUBAGENT_…` messages, which have neither id nor time. */
+  /** Missing only in the old `SUBAGENT_…` messages, which have neither id nor time. */
   readonly id?: string;
   readonly ts?: number;
   /** The fields of the type, and further members that the peer sent. */
   readonly [field: string]: Json | undefined;
 }
 
-/** A message of a type we know. */
+/** A message of a known type. */
 export type MessageOf<Type extends WireType> = Type extends keyof Rows
   ? Rows[Type] extends { readonly schema: infer Schema }
     ? Omit<WireMessage, 'type' | 'id' | 'ts'> & {

@@ -25,7 +25,7 @@ export type Body =
   | { readonly kind: 'rate-limit-status'; readonly body: RateLimitStatus }
   | { readonly kind: 'health'; readonly body: Health };
 
-/** The kind of answer, by shape; `undefined` if it is none. */
+/** The kind of response body, recognised by its members; `undefined` if the object is not a response body. */
 export function bodyKind(json: JsonObject): Body['kind'] | undefined {
   if (Object.hasOwn(json, 'valid') && Object.hasOwn(json, 'errors') && Object.hasOwn(json, 'warnings')) return 'report';
   const error = json['error'];
@@ -54,7 +54,7 @@ export function decodeBody(kind: Body['kind'], json: JsonObject, lenient: boolea
 /** Accepts the variants of other servers, with a warning each. */
 type Tolerance = (json: JsonObject, warnings: Issue[]) => JsonObject;
 
-/** `operation_id` for `operationId`. */
+/** Reads `operation_id`, which other servers write for `operationId`. */
 const errorIn: Tolerance = (json, warnings) => {
   const { error } = json;
   if (!isObject(error) || !Object.hasOwn(error, 'operation_id') || Object.hasOwn(error, 'operationId')) return json;
@@ -63,7 +63,7 @@ const errorIn: Tolerance = (json, warnings) => {
   return { ...json, error: { ...rest, operationId: operation_id as Json } };
 };
 
-/** Fractional seconds, rounded up so that clients do not retry too early. */
+/** Rounds fractional seconds up, so that clients do not retry too early. */
 const wholeSeconds: Tolerance = (json, warnings) => {
   const seconds = json['retry_after'];
   if (typeof seconds !== 'number' || Number.isInteger(seconds) || seconds < 0) return json;
@@ -75,7 +75,7 @@ const wholeSeconds: Tolerance = (json, warnings) => {
   return { ...json, retry_after: Math.ceil(seconds) };
 };
 
-/** Counts with one list of `issues`, where the spec has two lists; findings that are only a text. */
+/** Some servers write counts and one list of `issues` where the spec has two lists, or a finding as plain text. */
 const twoLists: Tolerance = (json, warnings) => {
   let { issues, ...report } = json;
   if (Array.isArray(issues) && typeof json['errors'] === 'number' && typeof json['warnings'] === 'number') {
@@ -90,7 +90,7 @@ const twoLists: Tolerance = (json, warnings) => {
     const findings = report[list];
     if (Array.isArray(findings)) report = { ...report, [list]: findings.map(asFinding(list, warnings)) };
   }
-  // A summary of another kind has no counts to check.
+  // A summary of another kind has no counts, so it is left out.
   if (isObject(report['summary']) && !Object.hasOwn(report['summary'], 'errors')) {
     const { summary, ...rest } = report;
     warnings.push({ pointer: '/summary', code: 'ignored', message: `summary has no counts; got ${show(summary)}` });

@@ -11,10 +11,12 @@ import { acyclic, allReached, cleanOrder, definedReferences, knownTypes, knownVa
 import { destinations } from './check/url.ts';
 import type { Workflow } from './document.ts';
 
-/** One finding of the checker. */
 export interface Finding extends Issue {
   readonly severity: Severity;
-  /** The operation it concerns: `pointer` is relative to its line, otherwise to `beginExecution`. */
+  /**
+   * The operation of the finding: `pointer` is relative to its line. Without it, `pointer` is relative to
+   * `beginExecution`.
+   */
   readonly operationId?: string;
 }
 

@@ -22,7 +22,7 @@ export const OPERATORS = [
   'empty',
 ] as const;
 
-/** FilterData: on a field of each item. */
+/** A condition of FilterData, tested on a field of each item. */
 export const FieldCondition = {
   type: 'object',
   required: ['field', 'operator'],
@@ -30,7 +30,7 @@ export const FieldCondition = {
   additionalProperties: false,
 } as const;
 
-/** Conditional: on a value of the data model. */
+/** The condition of Conditional, tested on a value of the data model. */
 export const PathCondition = {
   type: 'object',
   required: ['path', 'operator'],
@@ -43,7 +43,7 @@ export function operatorAliases(at: string) {
   return renamed(at, { isEmpty: 'empty', '===': '==', '!==': '!=', '=': '==' });
 }
 
-/** The requirement of an operator on its value; `undefined` if it is met. */
+/** The problem if an operator's value is missing or has the wrong type; `undefined` if there is none. */
 export function conditionIssue(
   condition: Json | undefined,
   ...pointer: readonly (string | number)[]
@@ -68,8 +68,8 @@ export function conditionIssue(
 }
 
 /**
- * `exists` and `empty` test for a value, so a missing value is not an error. In this branch of a
- * Conditional the value exists.
+ * The branch of a Conditional in which the tested value exists. `exists` and `empty` test for a value, so for them a
+ * missing value is not an error.
  */
 export function presentIn(condition: Json | undefined): 'ifTrue' | 'ifFalse' | undefined {
   if (!isObject(condition)) return undefined;
@@ -77,12 +77,12 @@ export function presentIn(condition: Json | undefined): 'ifTrue' | 'ifFalse' | u
   return condition['operator'] === 'empty' ? 'ifFalse' : undefined;
 }
 
-/** Comparable values: only numbers and strings are ordered. */
+/** The shapes that an ordering operator can compare; `undefined`, any shape, for other operators. */
 export function comparable(condition: Json | undefined): readonly Shape[] | undefined {
   return isOrdered(condition) ? ['number', 'string'] : undefined;
 }
 
-/** Whether it asks what is greater or less. */
+/** Whether the condition's operator compares by order, not by equality. */
 export function isOrdered(condition: Json | undefined): boolean {
   return isObject(condition) && ORDERED.has(condition['operator']);
 }

@@ -182,7 +182,7 @@ function errorBody(error: WorkflowError, executionId: string | null): ErrorBody 
   return { ...(executionId !== null && { execution_id: executionId }), error };
 }
 
-/** The body of an `e2a.error`: `code`, `message`, `details`. */
+/** The body of an `e2a.error`, which has `code`, `message` and `details`, as an error of a workflow. */
 function errorOf(body: JsonObject): WorkflowError {
   const { code, message, details } = body;
   const members: JsonObject = { ...(isObject(details) && details), ...(code !== undefined && { code }) };

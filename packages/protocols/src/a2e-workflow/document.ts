@@ -42,7 +42,7 @@ export interface ReadOptions {
   readonly lenient?: boolean;
   /** Custom operations of the server. */
   readonly operations?: OwnOperations;
-  /** Of each line. */
+  /** The limits for the JSON of each line. */
   readonly jsonLimits?: JsonLimits;
   /** The position of the text or list in a larger message. */
   readonly at?: string;
@@ -100,7 +100,7 @@ interface Begin {
   readonly prefix: string;
   readonly executionId: string;
   readonly order: readonly string[];
-  /** Where the entry at `index` was written. */
+  /** The pointer to the order's entry at `index`. */
   readonly pointerOf: (index: number) => string;
 }
 
@@ -210,7 +210,7 @@ class DocumentReader {
     this.#definitions.set(id, { at: pointerTo(at, type), prefix });
   }
 
-  /** Streams are incremental, so a later line replaces an earlier one; in one document it is probably a mistake. */
+  /** In a stream, a later line may replace an earlier one; in one document, a repeated id is probably a mistake. */
   #redefined(id: string, reading: LineReading): void {
     const issue = {
       pointer: pointerTo(reading.at, 'operationId'),
@@ -238,7 +238,7 @@ class DocumentReader {
     return free.length > 0 ? free : ids;
   }
 
-  /** The operations this one runs. */
+  /** The operations that a Conditional or Loop runs. */
   #targetsOf({ type, config }: WorkflowOperation): readonly Target[] {
     const description = operationNamed(type, this.#options.operations);
     return description === undefined ? [] : usesOf(description, config).targets;
@@ -257,7 +257,7 @@ class DocumentReader {
       const name = `${prefix}operationOrder[${index}]`;
       return known.has(id) ? [] : [{ id, pointer: pointerOf(index), name }];
     });
-    // Each is compared with every id, so only the reported ones are.
+    // The suggestion compares an id with every defined one, so only the reported ids get one.
     const reported = [...inBranches, ...inOrder].slice(0, MOST_PROBLEMS);
     return reported.map(({ id, pointer, name }) => ({ pointer, ...undefinedOperation(id, name, known.keys()) }));
   }
@@ -311,7 +311,7 @@ function noBegin(pointer: string): Issue {
   };
 }
 
-/** An array of messages: no JSON line begins like that. */
+/** Reads a text that is one JSON array of lines. A line is an object, so JSON lines never start with `[`. */
 function wholeList(text: string, jsonLimits?: JsonLimits): readonly Json[] | undefined {
   const trimmed = text.trim();
   if (!trimmed.startsWith('[')) return undefined;

@@ -23,7 +23,7 @@ function categoryOf({ type, details = {} }: WorkflowError): Category {
   if (type === 'ValidationError') return 'validation';
   if (type === 'DataError') return 'data_error';
   if (type === 'PermissionError') return code === 'unauthenticated' ? 'authentication' : 'authorization';
-  // Only for a call is it known whether it was sent.
+  // Only calls report whether the request was sent; any other timeout is the execution's own.
   if (type === 'TimeoutError') return sent === undefined ? 'execution' : 'network';
   if (statusCode !== undefined) return 'api_error';
   if (code === 'unreachable') return 'network';

@@ -6,7 +6,7 @@ export type Expression =
   | { readonly kind: 'field'; readonly name: string }
   | {
       readonly kind: 'operation';
-      /** As `Calculate` names it. */
+      /** Named as in `Calculate`. */
       readonly operation: ExpressionOperation;
       readonly left: Expression;
       readonly right: Expression;
@@ -19,7 +19,7 @@ export function isExpression(text: string): boolean {
   return text.includes('{');
 }
 
-/** The expression, or its problem, worded to follow a name: `must …`. */
+/** The parsed expression, or its problem as a string, worded to follow a name: `must …`. */
 export function parseExpression(text: string): Expression | string {
   const parser = new Parser(text);
   try {
@@ -56,7 +56,7 @@ class Parser {
     return this.#chain(PRODUCTS, () => this.#operand());
   }
 
-  /** From left to right: 10 - 3 - 2 is 5. */
+  /** Operators of equal precedence apply from left to right: 10 - 3 - 2 is 5. */
   #chain(operations: ReadonlyMap<string, ExpressionOperation>, next: () => Expression): Expression {
     let left = next();
     for (;;) {

@@ -1,4 +1,4 @@
-// The public face of `@dragoman/protocols/a2e-workflow`. Nothing in here is imported from it.
+// The exports of `@dragoman/protocols/a2e-workflow`. The files of this folder import each other directly.
 
 export {
   type CheckContext,

@@ -6,8 +6,9 @@ import { recordsOf } from './records.ts';
 import { Id } from './value.ts';
 
 /**
- * A problem found while reading lines, in the checker's shape: with its operation, and a pointer into what
- * defines that. Other problems keep their pointer into the document, which is at `at`.
+ * Converts the reader's issues to findings of the checker. An issue inside the definition of an operation gets the
+ * operation's id and a pointer relative to that definition. Other issues keep their pointer into the document, which
+ * starts with `at`.
  */
 export function lineFindings(
   issues: readonly Issue[],
@@ -30,7 +31,7 @@ export function lineFindings(
   });
 }
 
-/** The operation at the place `inside` a line, in either form of line. */
+/** The operation that the segments `inside` lead to, in either form of line. */
 function definedIn(
   line: Json | undefined,
   inside: readonly string[],

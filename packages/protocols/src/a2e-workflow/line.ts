@@ -15,9 +15,9 @@ import { unknownOperation } from './unknown-name.ts';
 /** One line of a workflow, in the spec's form. */
 export type Line = OperationUpdate | BeginExecution;
 
-/** The inputs of reading, and the lists for its findings. */
+/** The options for reading a line, and the lists that its problems are added to. */
 export interface LineReading {
-  /** The position of the value, for pointers. */
+  /** The pointer to the line, which every issue's pointer starts with. */
   readonly at: string;
   readonly lenient: boolean;
   /** Custom operations of the server. */
@@ -26,7 +26,7 @@ export interface LineReading {
   readonly warnings: Issue[];
 }
 
-/** By shape alone: is this a line, in either form? */
+/** Whether the value has the shape of a line, in either form. Its content is not checked. */
 export function isLine(json: Json | undefined): json is JsonObject {
   return isObject(json) && (isSpecLine(json) || isBundledLine(json));
 }
@@ -94,7 +94,7 @@ export function dataModelIgnored(at: string): Issue {
   };
 }
 
-/** Fast path: no problems, no corrections. */
+/** The fast path: whether a line has no problems and needs no corrections. */
 export function isPlainUpdate(json: JsonObject): json is OperationUpdate {
   if (!validators.OperationUpdate(json)) return false;
   const { operationId, operation } = json as OperationUpdate;
@@ -161,7 +161,7 @@ function readOperation(operation: JsonObject, at: string, reading: LineReading):
   return settle(issues, reading) ? { [name]: canonical.config } : undefined;
 }
 
-/** The values of a configuration that are not in their closed set. Pointers are relative to it. */
+/** An issue for each value of a configuration that is not in its enum. Pointers are relative to the configuration. */
 export function valueIssues(name: string, description: OperationDescription, config: JsonObject): readonly Issue[] {
   const validate = description.validate ?? VALIDATORS[name as OperationName];
   const found = validate(config) ? [] : issuesOf(validate, description.schema, config);
@@ -183,7 +183,7 @@ function settle(issues: readonly Issue[], reading: LineReading): boolean {
   return fine;
 }
 
-/** Operation ids become keys of `results`. */
+/** Operation ids become keys of `results`, so names such as `__proto__` are refused. */
 function idIssues(id: Json | undefined, pointer: string): readonly Issue[] {
   if (typeof id !== 'string' || !FORBIDDEN_KEYS.has(id)) return [];
   return [{ pointer, code: 'forbidden_key', message: `${id} must not be an operation's id` }];
@@ -194,7 +194,10 @@ function countIssue(count: number, pointer: string): Issue {
   return { pointer, code, message: `operation must have exactly 1 member, the operation's name; got ${count}` };
 }
 
-/** Lenient reading also refuses unknown fields with dangerous names. */
+/**
+ * Lenient reading tolerates unknown fields, except those with dangerous names such as `__proto__`: their code is
+ * changed to one that is not tolerated.
+ */
 export function forbidden(issue: Issue): Issue {
   const name = issue.code === 'unknown_field' ? segmentsOf(issue.pointer).at(-1) : undefined;
   if (name === undefined || !FORBIDDEN_KEYS.has(name)) return issue;

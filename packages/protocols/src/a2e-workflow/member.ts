@@ -34,7 +34,7 @@ export interface Uses {
 export interface TemplateText {
   readonly pointer: string;
   readonly text: string;
-  /** `{field}` is a place in it, too. */
+  /** Whether `{field}` is a template in this text too. */
   readonly fields: boolean;
 }
 
@@ -43,7 +43,9 @@ export interface Read {
   readonly pointer: string;
   readonly path: Path;
   readonly needs: readonly Shape[] | undefined;
-  /** It tests for a value, which may be missing; in this list of operations it exists. */
+  /**
+   * For a test whether a value exists: the list of operations that run only if it does. `undefined` for other reads.
+   */
   readonly presentIn: string | undefined;
 }
 
@@ -51,9 +53,9 @@ export interface Write {
   readonly pointer: string;
   readonly path: Path;
   readonly gives: readonly Shape[] | undefined;
-  /** It can turn a non-empty array into an empty one. */
+  /** The operation can turn a non-empty array into an empty one. */
   readonly empties: boolean;
-  /** The whole can also be read below this name. */
+  /** The whole value can also be read one step below, under this name. */
   readonly alsoAt: string | undefined;
 }
 
@@ -61,7 +63,7 @@ export interface Target {
   readonly pointer: string;
   readonly id: string;
   readonly runs: 'branch' | 'each';
-  /** The member that lists it: `ifTrue`, `ifFalse`, `operations`. */
+  /** The member that lists the target: `ifTrue`, `ifFalse`, `operations`. */
   readonly list: string;
 }
 
@@ -154,7 +156,7 @@ function issuesOfMember(member: Member, value: Json, pointer: string): readonly 
   if (member.is === 'value' || member.is === 'comparand' || member.is === 'json') {
     return valueParts(member, value, pointer).flatMap((part) => {
       if (part.is === 'credential') {
-        // The schema of headers and query fields reports it already.
+        // For headers and query fields, the schema reports it.
         const isReportedElsewhere = member.is === 'value' && member.place !== 'body';
         return part.id === '' && !isReportedElsewhere ? [credentialIssue(part.pointer)] : [];
       }
@@ -210,9 +212,9 @@ type ValuePart =
   | ({ readonly is: 'credential' } & NamedCredential);
 
 /**
- * The references inside a value. In a body and in `json`, `{path}` is a reference at every depth; elsewhere only at the top.
- * `{credentialRef}` is one at the top, and in a body one level below. A deeper credential is reported without a place: it
- * would be sent literally.
+ * The references inside a value. In a body and in `json`, `{path}` is a reference at every depth; elsewhere only at the
+ * top. `{credentialRef}` is a reference at the top, and in a body one level below instead. A deeper credential is
+ * returned without a place, because it would be sent literally.
  */
 function valueParts(
   member: Extract<Member, { is: 'value' | 'comparand' | 'json' }>,
@@ -262,7 +264,7 @@ export function canonicalConfig(
   const warnings: Issue[] = [];
   let current = config;
   for (const { at, canonical } of aliases) {
-    // Applied all at once, because each change copies its containers.
+    // All edits are applied at once, because each call copies the containers.
     const edits = new Map<string, Json>();
     for (const { pointer, value } of membersAt(current, at)) {
       const replacement = canonical(value);
@@ -277,7 +279,7 @@ export function canonicalConfig(
   return { config: current, warnings };
 }
 
-/** Lists and objects in full, because they show the correct spelling. */
+/** Writes lists and objects in full, because they show the correct spelling. */
 function wordOf(value: Json): string {
   return typeof value === 'object' ? JSON.stringify(value) : show(value);
 }
@@ -285,7 +287,7 @@ function wordOf(value: Json): string {
 interface Found {
   readonly pointer: string;
   readonly value: Json;
-  /** The first step. */
+  /** The first step of `pointer`. */
   readonly list: string;
 }
 
@@ -334,7 +336,7 @@ function worded(pointer: string, value: string, { code, expected, suggestion }: 
   return { pointer, code, message, ...(suggestion !== undefined && { suggestion }) };
 }
 
-/** `url`, `sources[1]`, `conditions[0].field`. */
+/** A pointer as messages name it: `url`, `sources[1]`, `conditions[0].field`. */
 export function nameOf(pointer: string): string {
   return pointer
     .slice(1)
@@ -343,7 +345,7 @@ export function nameOf(pointer: string): string {
     .join('');
 }
 
-/** It is read at `/store/<key>`, so it must be a valid path segment. */
+/** A stored value is read at `/store/<key>`, so its key must be valid in a path. */
 const KEY_FIX = 'use letters, digits, - and _, and a single / or . between two names';
 const NONE: readonly Issue[] = [];
 const NO_PARTS: readonly ValuePart[] = [];

@@ -5,7 +5,7 @@ import type { Static, Typed } from '../static.ts';
 import { OPERATION_NAMES, type OperationName } from './operation.ts';
 import { Id } from './value.ts';
 
-/** Where an operation's own shape is published. */
+/** The URL under which the schema of an operation's configuration is published. */
 export function operationSchemaId(name: OperationName): string {
   const file = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
   return `${SCHEMA_BASE}/a2e-workflow/${file}.json`;
@@ -36,7 +36,7 @@ export type OperationUpdate = Static<typeof OperationUpdate>;
 
 export const LONGEST_ORDER = 100;
 
-/** Starts what was defined (A2E workflow, Begin Execution). */
+/** Starts the defined operations (A2E workflow, Begin Execution). */
 export const BeginExecution = {
   type: 'object',
   required: ['type', 'executionId', 'operationOrder'],
@@ -105,7 +105,7 @@ export const WorkflowRequest = {
     workflow: { type: ['string', 'array'], items: { type: 'object' } },
     onError: { enum: ['stop', 'continue'] },
     level: { enum: LEVELS },
-    // The server limits its length.
+    // The server sets a maximum.
     timeout_ms: { type: 'integer', minimum: 1 },
   },
   additionalProperties: false,
@@ -166,7 +166,7 @@ export const ReportedFinding = {
     code: { type: 'string' },
     message: { type: 'string' },
     operationId: { type: 'string' },
-    /** Into the line that defines the operation; without `operationId` into the document. */
+    /** Points into the line that defines the operation; without `operationId`, into the document. */
     pointer: { type: 'string' },
     suggestion: { type: 'string' },
     offset: { type: 'integer', minimum: 0 },
@@ -187,7 +187,7 @@ export const ExecutionResult = {
     /** The value each operation produced; one that was not reached is absent. */
     results: OpaqueObject,
     skipped: { type: 'array', items: Id },
-    /** A recorded result of an earlier run. */
+    /** Present if this is the recorded result of an earlier run. */
     replayed: { const: true },
     first_run_at: { type: 'string', format: 'date-time' },
     duration_ms: { type: 'number', minimum: 0 },
@@ -231,7 +231,7 @@ export const ValidationReport = {
 } as const;
 export type ValidationReport = Static<typeof ValidationReport>;
 
-/** `GET /api/v1/capabilities`. APIs are an object by id, credentials have no values. */
+/** `GET /api/v1/capabilities`. Credentials are listed without their values. */
 export const Capabilities = {
   type: 'object',
   required: ['agent_id', 'capabilities'],

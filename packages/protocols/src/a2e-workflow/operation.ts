@@ -21,7 +21,10 @@ import { TransformData } from './operations/transform-data.ts';
 import { ValidateData } from './operations/validate-data.ts';
 import { Wait } from './operations/wait.ts';
 
-/** Every operation an agent may write: the spec's eight, eight more, three that call through the hub, and one that asks a person. A new one is a line here. */
+/**
+ * Every built-in operation: the spec's eight, eight more, three that call through the hub, and one that asks a person.
+ * A new one is a line here.
+ */
 export const OPERATIONS = {
   ApiCall,
   FilterData,
@@ -50,7 +53,7 @@ export type OperationName = keyof typeof OPERATIONS;
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName[];
 
-/** Operations of a server's own, by name. */
+/** Custom operations of a server, by name. */
 export type OwnOperations = Readonly<Record<string, OperationDescription>>;
 
 /** The description of an operation by its name on the wire; `undefined` for an unknown name. */
@@ -59,7 +62,7 @@ export function operationNamed(name: string, own: OwnOperations = {}): Operation
   return Object.hasOwn(own, name) ? own[name] : undefined;
 }
 
-/** Every name for an operationUpdate. */
+/** The names of all operations, built-in and custom. */
 export function namesWith(own: OwnOperations = {}): readonly string[] {
   return [...OPERATION_NAMES, ...Object.keys(own)];
 }

@@ -82,7 +82,7 @@ export function isPlainPath(text: string): boolean {
   return text.length <= PLAIN_LENGTH && PLAIN_PATH.test(text) && !mayPassPrototype(text);
 }
 
-/** A quick test for the three names; true means that they must be checked. */
+/** A coarse test for `__proto__`, `constructor` and `prototype`; if true, the text must be checked exactly. */
 export function mayPassPrototype(text: string): boolean {
   return PROTOTYPE_NAME.test(text);
 }
@@ -120,7 +120,7 @@ function indexFault(index: string): PathFault | undefined {
   return fault('path_syntax', 'must have an index such as [0] in brackets', 'write a name as .name');
 }
 
-/** A control character, or a brace, which belongs to templates. */
+/** The first control character or brace. Braces belong to templates. */
 function invalidCharacter(text: string): string | undefined {
   for (const character of text) {
     const code = character.charCodeAt(0);
@@ -149,7 +149,7 @@ const HIGHEST_INDEX = 100_000;
 const LONGEST_PATH = 512;
 const DEEPEST_PATH = 32;
 const STARTS = 'must start with /workflow/, /store/ or /loop/';
-/** The fault of a step, field or index that would leave the data. */
+/** The fault of a step, field or index that would reach an object's prototype. */
 export const THROUGH_PROTOTYPE = fault('forbidden_key', 'must not pass through __proto__, constructor or prototype');
 const STEP = /\[([^[\]]*)\]|\.?([^.[\]]+)/y;
 const PLAIN_LENGTH = 128;

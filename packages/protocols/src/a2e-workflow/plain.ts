@@ -46,7 +46,10 @@ function isPlainMember(member: Member, value: Json): boolean {
   return isPlainPath(`/store/${value}`);
 }
 
-/** At `depth` 0 a credential is allowed: the value of a header, the member of a body. `deep`: paths are allowed anywhere. */
+/**
+ * A credential is allowed at `depth` 0: as the value of a header, or as a member of the body. With `deep`, `{path}` is
+ * a reference at every depth.
+ */
 function isPlainValue(value: Json, depth: number, deep: boolean): boolean {
   if (typeof value === 'string') return isPlainTemplate(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -72,12 +75,12 @@ function isPlainCredential(value: JsonObject): boolean {
   return true;
 }
 
-/** A list of plain values, as `in` takes; objects are checked by the slow path. */
+/** Whether a comparand is a list of plain values, such as `in` takes. Objects are left to the slow path. */
 function isPlainComparand(value: Json[] | JsonObject): boolean {
   return Array.isArray(value) && value.every((item) => typeof item !== 'object');
 }
 
-/** The patterns of the schema have checked these. */
+/** Members that the schema's patterns have already checked. */
 const BY_SCHEMA: ReadonlySet<Member['is']> = new Set([
   'input',
   'output',

@@ -1,14 +1,14 @@
-/** One message of a workflow as it is written, and where. */
+/** The text of one message of a workflow, and its position. */
 export interface WorkflowRecord {
   readonly text: string;
-  /** The line it begins in, counted from 1. */
+  /** The line in which the message begins, counted from 1. */
   readonly line: number;
   readonly offset: number;
 }
 
 /**
- * The messages in a text: one per line, or, where the first line only opens an object, objects over several lines that each begin
- * in the first column. JSON lines never begin like that, so there is no other way to read them.
+ * The messages in a text: one per line, or, if the first line is only `{`, objects over several lines that each begin
+ * in the first column. JSON lines are whole objects, so the two forms cannot be confused.
  */
 export function recordsOf(text: string): readonly WorkflowRecord[] {
   let line = 1;

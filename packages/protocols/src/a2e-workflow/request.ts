@@ -38,7 +38,7 @@ export function decodeRequest(
   return accept({ workflow: parsed.value, options }, [...warnings, ...parsed.warnings]);
 }
 
-/** For an unknown option the error suggests leaving it out and names the default. */
+/** An invalid option gets the suggestion to leave it out, with its default. */
 function repaired(issue: Issue): Issue {
   const suggestion = WITHOUT.get(issue.pointer);
   return issue.suggestion !== undefined || suggestion === undefined ? issue : { ...issue, suggestion };

@@ -8,7 +8,7 @@ export function runOrder({ order, operations }: Omit<Workflow, 'executionId'>, o
   return targets.size === 0 ? order : order.filter((id) => !targets.has(id));
 }
 
-/** An operation that names itself is a cycle, which is reported as such. */
+/** Leaves out an operation's own id: the checker reports that cycle. */
 function targetIdsOf({ id, type, config }: WorkflowOperation, own?: OwnOperations): readonly string[] {
   const description = operationNamed(type, own);
   if (description === undefined) return [];

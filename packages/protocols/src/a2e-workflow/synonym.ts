@@ -3,7 +3,7 @@ import type { Issue } from '../outcome.ts';
 import { segmentsOf } from '../pointer.ts';
 import type { JsonSchema } from '../schema.ts';
 
-/** An unknown field with a word that agents use for one of the schema: the known one is suggested instead of removing it. */
+/** Suggests the schema's own field for an unknown one whose name agents often use for it. */
 export function withSynonym(operation: string, { properties }: JsonSchema, issue: Issue): Issue {
   if (issue.code !== 'unknown_field') return issue;
   const segments = segmentsOf(issue.pointer);
@@ -23,7 +23,7 @@ export function operationMeantBy(name: string): string | undefined {
   return OPERATION_NAMES.get(name.toLowerCase().replaceAll(/[^a-z]/g, ''));
 }
 
-/** `{"type": "Wait", "duration": 5}`: the name of an operation where its member belongs. */
+/** The fix for an operation whose name is a value instead of the key, such as `{"type": "Wait", "duration": 5}`. */
 export function nestingFix(operation: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
   const { type, name, operation: inner } = operation;
   const written = [type, name, inner].find((word) => names.some((known) => known === word));
@@ -32,7 +32,7 @@ export function nestingFix(operation: Readonly<Record<string, unknown>>, names: 
     : undefined;
 }
 
-/** By known word, what agents write for it, in lower case. */
+/** Each known word, with what agents write for it in lower case. */
 type Words = Readonly<Record<string, readonly string[]>>;
 
 const ANYWHERE: Words = {
@@ -52,7 +52,7 @@ const TEXT_OF_A_DATE = {
 const OPERATOR = ['op', 'operation', 'comparison', 'comparator', 'type'];
 const COMPARED = ['val', 'right', 'rhs', 'to', 'compareto', 'equals', 'expected', 'threshold'];
 
-/** By place: an operation, and the members of it that lead to the field. */
+/** By place: the operation's name, then the members that lead to the field. */
 const WORDS: Readonly<Record<string, Words>> = {
   ApiCall: {
     url: ['endpoint', 'uri', 'href', 'address', 'path'],
@@ -145,7 +145,7 @@ const INTO_CONFIG = 'move it into config';
 const MILLISECONDS = 'did you mean duration, in milliseconds?';
 const ONE_OPERATION = 'use operation and operand; TransformData map computes expressions for each item';
 
-/** Fields for which renaming alone would not help. */
+/** By suggestion: fields for which another name alone would not help. */
 const HINT_WORDS: Readonly<Record<string, Words>> = {
   ApiCall: {
     [CREDENTIAL]: ['credentialref', 'credential', 'credentials', 'auth', 'authorization', 'apikey', 'token'],

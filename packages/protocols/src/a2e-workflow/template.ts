@@ -28,7 +28,6 @@ export function hasTemplate(text: string): boolean {
 
 /** Fast path for texts without templates, or with plain ones; others are parsed. */
 export function isPlainTemplate(text: string): boolean {
-  // Searches for a single character first.
   return !text.includes('{') || (PLAIN_TEMPLATE.test(text) && !mayPassPrototype(text));
 }
 
@@ -151,7 +150,7 @@ const HOST_FROM_DATA: TemplateFault = {
   expected: 'must have a fixed scheme, host and port: data must not choose the host',
   suggestion: 'write the host literally, with templates after the first slash only',
 };
-// Stops at the next brace of either kind: otherwise a row of opening braces would be scanned again from each of them.
+// Excludes both braces: otherwise a row of opening braces would be scanned again from each of them.
 const IN_BRACES = /\{[^{}]*\}/g;
 const PATH_ONLY = /\{(\/[^{}]*)(\}|$|(?=\{))/g;
 const PATH_OR_FIELD = /\{(\/[^{}]*|[A-Za-z0-9_][A-Za-z0-9_.-]*)(\}|$|(?=\{))/g;

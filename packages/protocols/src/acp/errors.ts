@@ -19,7 +19,7 @@ export function acpError({ code, message, details, retryable }: Failure): JsonOb
   };
 }
 
-/** The same from the last frame of an answer. */
+/** The last frame of a failed answer as the error of a JSON-RPC response. */
 export function acpErrorOfFrame({ body }: E2AResponse, requestId: string): JsonObject {
   const { code, message, details } = body;
   const known = (Object.keys(FAILURES) as FailureCode[]).find((name) => FAILURES[name].e2a === code);

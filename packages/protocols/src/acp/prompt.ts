@@ -16,7 +16,7 @@ export function acpPromptParams(prompt: readonly Json[]): JsonObject {
   };
 }
 
-/** Text blocks, and the text of embedded resources under their address. */
+/** The text of a text block, or of an embedded resource below its URI. */
 function textIn({ type, text, resource }: JsonObject): string[] {
   if (type === 'text' && typeof text === 'string') return [text];
   if (type !== 'resource' || !isObject(resource) || typeof resource['text'] !== 'string') return [];

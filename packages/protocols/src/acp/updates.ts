@@ -12,7 +12,7 @@ import { acpPlanOf, validAcpUpdate } from './valid-update.ts';
 
 /** The messages to an ACP client for one frame. */
 export interface AcpConverted {
-  /** Each the `update` of one `session/update`. */
+  /** Each one is the `update` of a `session/update`. */
   readonly updates: readonly JsonObject[];
   /** A question for the user of the client. */
   readonly question?: Question;
@@ -28,8 +28,8 @@ export interface AcpUpdatesOptions {
 }
 
 /**
- * The frames of one answer as ACP's updates, in the order of their sequence. It remembers which tools the client knows and
- * what text it has: a tool is announced before it changes, and no text is sent twice.
+ * The frames of one answer as ACP's updates, in the order of their sequence. This class remembers which tools and what
+ * text the client knows: a tool is announced before it changes, and no text is sent twice.
  */
 export class AcpUpdates {
   readonly #requestId: string;
@@ -38,7 +38,7 @@ export class AcpUpdates {
   /** Open questions that are announced as separate tool calls. */
   readonly #openQuestions = new Set<string>();
   #text = '';
-  /** A new message begins after each tool call. */
+  /** The number of messages before the current one. A tool call ends a message. */
   #messages = 0;
   #isInMessage = false;
 

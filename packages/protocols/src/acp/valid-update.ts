@@ -2,9 +2,9 @@ import { ACP_TOOL_KINDS, acpToolStatus } from '../e2a/adapters/acp-tool-call.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts';
 
 /**
- * An agent's own `session/update` as any ACP client can read it; `undefined` if it is invalid. A client may lose a whole message
- * over one member that it cannot read, so that such members are left out. The options of an agent's own configuration are left out too:
- * a list of them would take the place of the client's list.
+ * An agent's own `session/update` as any ACP client can read it; `undefined` if it is invalid. A client may lose a
+ * whole message because of one member that it cannot read, so such members are left out. The options of an agent's own
+ * configuration are left out too: a list of them would replace the client's list.
  */
 export function validAcpUpdate(update: JsonObject): JsonObject | undefined {
   const { sessionUpdate: kind } = update;
@@ -114,7 +114,7 @@ function command(item: Json): JsonObject[] {
   return [{ name, description: typeof description === 'string' ? description : '', ...hint }];
 }
 
-/** A content block that is one; `undefined` for anything else. */
+/** A content block with only the members that ACP defines; `undefined` if it is not a valid block. */
 export function validAcpBlock(block: Json | undefined): JsonObject | undefined {
   if (!isObject(block)) return undefined;
   const { type, text, data, mimeType, uri, name, resource } = block;

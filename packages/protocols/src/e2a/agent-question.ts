@@ -7,14 +7,14 @@ import type { E2AResponse } from './response.ts';
 /** A question that an E2A agent asks in its own frame, and how the agent receives the answer. */
 export interface AgentQuestion {
   readonly question: NewQuestion;
-  /** The message to the agent. */
+  /** The message that gives the agent the answer. */
   reply(answer: QuestionAnswer): { readonly method: string; readonly params: JsonObject };
 }
 
 /**
- * The question in a frame of an agent: `acp.output_request` (a permission or a form), `plan.approval_required`, or a chunk
- * `chat.ask_user_question`. `undefined` for every other frame, such as a request for a file. The final frame asks nothing: nobody would
- * hear the answer.
+ * The question in a frame of an agent: `acp.output_request` (a permission or a form), `plan.approval_required`, or a
+ * chunk `chat.ask_user_question`. `undefined` for every other frame, such as a request for a file, and for a final
+ * frame, after which the agent receives no answer.
  */
 export function agentQuestionIn(frame: Partial<E2AResponse>): AgentQuestion | undefined {
   const { response_kind: kind, body, is_final: isFinal = false } = frame;
@@ -115,7 +115,10 @@ function textOf({ question, title, text, message }: JsonObject): string {
   return typeof found === 'string' ? found.slice(0, 1000) : 'The agent asks a question.';
 }
 
-/** `answers` has the same in the order of the questions. */
+/**
+ * The message with an answer. `answers` has it again as a list: the chosen option, or the form's values in the order of
+ * the questions.
+ */
 function userAnswer({ action, option_id, content }: QuestionAnswer, id: Json, { options = [] }: NewQuestion) {
   const chosen = options.find((option) => option.id === option_id)?.name;
   const answers: Json[] = content === undefined ? [chosen ?? action] : Object.values(content);
@@ -129,10 +132,10 @@ function userAnswer({ action, option_id, content }: QuestionAnswer, id: Json, { 
   return { method: 'chat.user_answer', params };
 }
 
-/** A question that cannot be asked here is passed on as received. */
+/** The question if it is valid; the frame of any other question is passed on as received. */
 function valid(given: NewQuestion | undefined): NewQuestion | undefined {
   const { options, ...rest } = given ?? {};
-  // Without options of its own, a permission has ours.
+  // A permission without options gets the default ones.
   const question = options === undefined || options.length === 0 ? rest : given;
   const decoded = decodeNewQuestion(question as unknown as Json);
   return decoded.ok ? decoded.value : undefined;

@@ -5,7 +5,10 @@ import type { E2AResponse } from './response.ts';
 /** How an answer ended. */
 export type AnswerEnd = 'completed' | 'failed' | 'cancelled' | 'refused';
 
-/** The end of a request, from its final frame. ACP's stop reasons for a turn that was refused or cancelled count as such. */
+/**
+ * How a request ended, from its final frame. ACP's stop reasons `refusal` and `cancelled` count as refused and
+ * cancelled.
+ */
 export function answerEnd({ response_kind: kind, status, body }: E2AResponse): AnswerEnd {
   if (kind === 'e2a.error' || status === 'failed') {
     return body['code'] === FAILURES.cancelled.e2a ? 'cancelled' : 'failed';

@@ -5,13 +5,13 @@ import { newProvenance } from './provenance.ts';
 import { type E2AResponse, newResponse, RESPONSE_STATUSES, type ResponseKind } from './response.ts';
 import { A2A_STREAM_BRANCHES, DELTA_KINDS } from './response-body.ts';
 
-// Any record a program could hold, for properties that must be true of all of them.
+// Generates any record that a program could have, to test properties that all records must have.
 
 const text = fc.string({ maxLength: 12 });
 const name = fc.string({ minLength: 1, maxLength: 12 });
 const textOrNull = fc.option(text);
 const trimmedOrNull = fc.option(fc.stringMatching(/^[a-z0-9]{1,8}( [a-z]{1,4})?$/));
-// JSON has no negative zero; writing it once leaves what can be read back.
+// JSON has no negative zero, so each value is written and read once.
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
 const part = fc.dictionary(fc.string({ maxLength: 8 }), json, { maxKeys: 4 }) as fc.Arbitrary<JsonObject>;
 const timestamp = fc.option(

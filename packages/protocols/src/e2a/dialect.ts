@@ -51,7 +51,7 @@ export function isResponse(message: E2AEnvelope | E2AResponse): message is E2ARe
   return Object.hasOwn(message, 'response_kind');
 }
 
-/** A failure as the body of `e2a.error`; whether to try again travels with the details. */
+/** A failure as the body of `e2a.error`. Its details include the fault and whether the request may be retried. */
 export function errorBodyOf(failure: Failure): JsonObject {
   return {
     code: FAILURES[failure.code].e2a,
@@ -60,7 +60,7 @@ export function errorBodyOf(failure: Failure): JsonObject {
   };
 }
 
-/** Details may contain anything a failure's author put there; only what is JSON can travel. */
+/** Details may contain any value; only JSON can be sent. */
 function jsonOf(details: object): JsonObject {
   const json = JSON.parse(JSON.stringify(details)) as Json;
   return isObject(json) ? json : {};

@@ -42,7 +42,7 @@ export const E2AFileRef = {
 } as const;
 export type E2AFileRef = Static<typeof E2AFileRef>;
 
-/** Every field of a request, as our writer sends it: nothing is left out (E2A §4, §9). */
+/** Every field of a request. The writer sends all of them (E2A §4, §9). */
 export const E2AEnvelopeShape = {
   type: 'object',
   // biome-ignore format: a plain list
@@ -92,7 +92,7 @@ export const E2AEnvelopeShape = {
   },
 } as const;
 
-/** The same as a sender may write it: every field has a default (E2A §9). */
+/** The envelope as senders may write it: every field is optional and has a default (E2A §9). */
 export const E2AEnvelopeInput = {
   ...E2AEnvelopeShape,
   required: [],
@@ -105,7 +105,7 @@ export const E2AEnvelopeInput = {
 
 /** One request on its way to a target, from any sender and by any protocol. */
 export type E2AEnvelope = Static<typeof E2AEnvelopeShape> & {
-  /** Top-level keys we do not know, kept beside the envelope so that a relay loses nothing. */
+  /** Unknown top-level keys, kept beside the fields so that a relay loses nothing. */
   extras: JsonObject;
 };
 

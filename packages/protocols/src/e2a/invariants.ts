@@ -21,7 +21,7 @@ export class FrameOrder {
     this.#requestId = requestId;
   }
 
-  /** The problems of the frame at its position; empty if there are none. */
+  /** The problems of the next frame; empty if there are none. */
   receive(response: E2AResponse): Issue[] {
     if (isKeepalive(response) || isServerPush(response)) return [];
     this.#requestId ??= response.request_id;
@@ -35,7 +35,7 @@ export class FrameOrder {
     return issues;
   }
 
-  /** Called when no more frames can come: a request that is answered has a final one. */
+  /** Call this when no more frames can arrive: an answered request must have a final frame. */
   end(): Issue[] {
     if (this.#isClosed) return [];
     const message = `is_final must be true on the last frame; ${this.#next} followed and none was final`;
@@ -63,19 +63,22 @@ export class FrameOrder {
   }
 }
 
-/** A sign of life of the reference server, outside of the order: `sequence` -1 and no content. */
+/**
+ * Whether the frame is a keepalive of the reference server, which is outside of the order: `sequence` is -1, and it has
+ * no content.
+ */
 export function isKeepalive({ sequence, response_kind, body }: E2AResponse): boolean {
   if (sequence !== -1 || response_kind !== 'e2a.chunk') return false;
   const delta = body['delta'];
   return isObject(delta) && delta['event_type'] === 'keepalive';
 }
 
-/** Whether an answer ends with this frame, and badly. */
+/** Whether this frame ends the answer with a failure. */
 export function isFailed({ is_final, response_kind, status }: E2AResponse): boolean {
   return is_final && (status === 'failed' || response_kind === 'e2a.error' || response_kind === 'acp.jsonrpc_error');
 }
 
-/** A frame the server sends by itself; it answers no request. */
+/** Whether the server sent this frame by itself; such a frame answers no request. */
 export function isServerPush({ metadata }: Pick<E2AResponse, 'metadata'>): boolean {
   return Object.hasOwn(metadata, SERVER_PUSH_KEY) && metadata[SERVER_PUSH_KEY] === true;
 }

@@ -3,15 +3,15 @@ import { pointerTo } from '../pointer.ts';
 import type { Notes } from './read-record.ts';
 import type { E2AResponse } from './response.ts';
 
-/** A legacy answer in E2A terms: the part of a response that its body decides. */
+/** The fields of a response that the content of a legacy answer decides. */
 export type AgentAnswer = Pick<E2AResponse, 'response_kind' | 'status' | 'is_final' | 'body'>;
 
-/** The unary answer of before E2A. */
+/** Whether the object is a unary answer in the format from before E2A. */
 export function isAgentResponse(json: JsonObject): boolean {
   return !Object.hasOwn(json, 'response_kind') && has(json, 'request_id', 'channel_id', 'ok');
 }
 
-/** One piece of a streamed answer of before E2A. */
+/** Whether the object is a piece of a streamed answer in the format from before E2A. */
 export function isAgentChunk(json: JsonObject): boolean {
   if (Object.hasOwn(json, 'response_kind') || Object.hasOwn(json, 'ok')) return false;
   return has(json, 'request_id', 'channel_id', 'is_complete', 'payload');
@@ -89,7 +89,7 @@ function named(payload: JsonObject, key: 'role' | 'member_name'): JsonObject {
   return typeof value === 'string' ? { [key]: value } : {};
 }
 
-/** A message for people: text as it is, anything else as JSON, nothing as nothing. */
+/** A value as a message for people: text unchanged, other values as JSON; `undefined` for null. */
 function textOf(value: Json | undefined): string | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -16,7 +16,7 @@ export const LEGACY_ENVELOPE_KEYS = [
 
 export const LEGACY_RESPONSE_KEYS = ['channel_id', 'binding'] as const;
 
-/** Moves what old senders put under other keys to where it belongs (E2A §9, §10), with a warning for each. */
+/** Moves the values of legacy keys to the current fields (E2A §9, §10), with a warning for each. */
 export function migrateEnvelopeKeys(record: OpenRecord, notes: Notes): void {
   rename(record, 'channel_id', 'channel', notes);
   rename(record, 'req_method', 'method', notes);
@@ -32,7 +32,7 @@ export function migrateResponseKeys(record: OpenRecord, notes: Notes): void {
   migrateBinding(record, notes);
 }
 
-/** Takes what only a server may set out of a request. */
+/** Removes the keys that only a server may set from a request. */
 export function dropReservedKeys(record: OpenRecord, field: string, notes: Notes): void {
   const members = record.get(field);
   if (!isObject(members)) return;
@@ -48,14 +48,14 @@ function rename(record: OpenRecord, from: string, to: string, notes: Notes): voi
   else if ((record.get(to) ?? null) === null) record.set(to, value);
 }
 
-/** E2A §9: keys of `payload` that `params` does not have; empty values are ignored. */
+/** E2A §9: adds the keys of `payload` that `params` does not have; empty values are ignored. */
 function mergePayload(record: OpenRecord, notes: Notes): void {
   const payload = takeObject(record, 'payload', 'params', notes);
   const news = Object.entries(payload ?? {}).filter(([, value]) => !isEmpty(value));
   addMissing(record, 'params', Object.fromEntries(news));
 }
 
-/** Every key of `metadata` that `channel_context` does not have, but those only a server sets. */
+/** Adds every key of `metadata` that `channel_context` does not have, except those that only a server may set. */
 function mergeMetadata(record: OpenRecord, notes: Notes): void {
   const metadata = takeObject(record, 'metadata', 'channel_context', notes);
   const kept = Object.entries(metadata ?? {}).filter(([key]) => !isForged(key, 'metadata', notes));
@@ -67,7 +67,9 @@ function mergeAppId(record: OpenRecord, notes: Notes): void {
   if (value !== undefined && value !== null) addMissing(record, 'channel_context', { app_id: value });
 }
 
-/** E2A §4.2: a note in `provenance.details`; it names the source only where `source_protocol` does not. */
+/**
+ * E2A §4.2: `binding` is noted in `provenance.details`, and names the source if `source_protocol` has only its default.
+ */
 function migrateBinding(record: OpenRecord, notes: Notes): void {
   const binding = take(record, 'binding', 'provenance.source_protocol', notes);
   if (binding === undefined || binding === null) return;
@@ -105,11 +107,11 @@ function takeObject(record: OpenRecord, key: string, replacement: string, notes:
   return undefined;
 }
 
-/** A key that is there with null counts as there. */
+/** Adds the members that a field does not have. A key with the value null counts as present. */
 function addMissing(record: OpenRecord, field: string, members: JsonObject): void {
   if (Object.keys(members).length === 0) return;
   const present = record.get(field) ?? {};
-  // Something that is not an object stays, for the schema to refuse.
+  // A value that is not an object stays, so that the schema refuses it.
   if (isObject(present)) record.set(field, { ...members, ...present });
 }
 

@@ -8,13 +8,13 @@ import type { E2AResponse } from './response.ts';
 import { redacted, redactedAuth } from './secrets.ts';
 
 export interface LogOptions {
-  /** A `body`, `params` or map of metadata larger than this is summed up. Default: 4096 bytes. */
+  /** A `body`, `params` or metadata object larger than this is summarised. Default: 4096 bytes. */
   readonly largestPart?: number;
 }
 
 /**
- * One record as one line of JSON, safe to write to a log or a terminal (E2A §12.7): secrets are marked, large parts
- * summed up, and no character in it ends a line or starts an escape sequence.
+ * One record as one line of JSON, safe to write to a log or a terminal (E2A §12.7): secrets are redacted, large parts
+ * summarised, and no character in it ends a line or starts an escape sequence.
  */
 export function logLine(record: E2AEnvelope | E2AResponse, { largestPart = 4096 }: LogOptions = {}): string {
   const part = (value: JsonObject) => bounded(redacted(value), largestPart);
@@ -22,7 +22,7 @@ export function logLine(record: E2AEnvelope | E2AResponse, { largestPart = 4096 
   return JSON.stringify(withoutBlanks(line)).replace(UNSAFE, escaped);
 }
 
-/** First the six keys of every line, then the non-empty ones. */
+/** The six keys that every line has come first, then those that are not empty. */
 function responseLine(response: E2AResponse, part: (value: JsonObject) => Json): JsonObject {
   return {
     request_id: response.request_id,
@@ -75,7 +75,7 @@ function bounded(value: Json, largest: number): Json {
   };
 }
 
-/** Leaves out what is null or empty, but never one of the six keys a reader sorts and replays by. */
+/** Leaves out null and empty values, except those of the six keys that readers sort and replay by. */
 function withoutBlanks(line: JsonObject): JsonObject {
   const shown = Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isEmpty(value));
   // Overlong ids and names must not fill the log.
@@ -98,5 +98,8 @@ const MINIMUM: ReadonlySet<string> = new Set([
 const MOST_NAMES = 16;
 const LONGEST_NAME = 64;
 const LONGEST_TEXT = 1024;
-/** Characters that JSON does not escape but terminals interpret: DEL and C1 controls, line separators, direction overrides. */
+/**
+ * Characters that JSON does not escape but terminals interpret: DEL and C1 controls, line separators, direction
+ * overrides.
+ */
 const UNSAFE = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;

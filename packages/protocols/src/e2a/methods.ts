@@ -2,8 +2,8 @@
 export type MethodOwner = 'none' | 'acp' | 'ext' | 'gateway' | 'agent';
 
 /**
- * The handler of a method. `none`: a heartbeat has no name. `gateway`: an RPC of the server itself. `agent`: any other
- * name is the agent's own and is delivered to it. `initialize` is on two lists and is taken as ACP's.
+ * The owner of a method. `none`: a heartbeat has no method. `gateway`: an RPC of the server itself. `agent`: any other
+ * name is the agent's own and is delivered to it. `initialize` is on two lists and counts as ACP's.
  */
 export function methodOwner(method: string | null): MethodOwner {
   if (method === null) return 'none';
@@ -21,7 +21,7 @@ export function isGatewayMethod(method: string): boolean {
   return GATEWAY_FAMILIES.some((family) => method.startsWith(family)) || CHANNEL_CONF.test(method);
 }
 
-/** A name with the words it has in each family, `files.` × list, get. */
+/** The methods of one family: `files.` with `list` and `get` gives `files.list` and `files.get`. */
 function family(prefix: string, ...names: readonly string[]): readonly string[] {
   return names.map((name) => prefix + name);
 }
@@ -116,7 +116,7 @@ export const GATEWAY_FAMILIES: readonly string[] = [
   'updater.',
 ];
 
-/** `channel.feishu.get_conf`: one pair for each channel there is. */
+/** Each channel has a pair of these, such as `channel.feishu.get_conf`. */
 const CHANNEL_CONF = /^channel\.[a-z0-9_]{1,64}\.(?:get|set)_conf$/;
 
 const ACP_METHODS: ReadonlySet<string> = new Set([

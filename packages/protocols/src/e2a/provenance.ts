@@ -1,7 +1,7 @@
 import { OpaqueObject } from '../schema.ts';
 import type { Static } from '../static.ts';
 
-/** Where a message came from and who translated it (E2A §4.2). */
+/** The origin of a message, and what converted it (E2A §4.2). */
 export const E2AProvenance = {
   type: 'object',
   required: ['source_protocol', 'converter', 'converted_at', 'details'],

@@ -22,7 +22,7 @@ export function questionDetails({ description, subject }: Pick<Question, 'descri
   return [description, command, text, shown].flatMap((one) => (one === undefined || one === '' ? [] : [one]));
 }
 
-/** How a question is answered by a text. */
+/** A sentence that explains how to answer a question with a text. */
 export function answerHelp({ options = [], schema }: Question): string {
   if (options.length > 0) return `Answer with one of: ${options.map(({ id }) => id).join(', ')}.`;
   if (schema === undefined) return 'Answer with "accept" or "decline".';
@@ -31,7 +31,10 @@ export function answerHelp({ options = [], schema }: Question): string {
   return `Answer with a JSON object that has ${fields.join(', ')}, or with "decline".`;
 }
 
-/** The answer in a text: an option's id, name or number, a JSON object, `accept` or `decline`; else `undefined`. */
+/**
+ * The answer that a text gives: an option's id, name or number, a JSON object, `accept` or `decline`; otherwise
+ * `undefined`.
+ */
 export function answerFromText(question: Question, text: string): GivenAnswer | undefined {
   const words = text.trim();
   const folded = words.toLowerCase();

@@ -1,7 +1,10 @@
 import { Opaque, OpaqueObject } from '../schema.ts';
 import type { Static } from '../static.ts';
 
-/** The kind of a question: consent to an action, one of several choices, a filled form, a visit to a URL, a sign-in, consent to a plan. */
+/**
+ * `permission`: consent to an action. `choice`: one of several options. `form`: a form to fill in. `url`: a page to
+ * visit. `auth`: a sign-in. `plan`: consent to a plan.
+ */
 export const QUESTION_KINDS = ['permission', 'choice', 'form', 'url', 'auth', 'plan'] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
@@ -24,7 +27,6 @@ export const QuestionOption = {
 } as const;
 export type QuestionOption = Static<typeof QuestionOption>;
 
-/** The subject of a question. */
 export const QuestionSubject = {
   type: 'object',
   required: ['type'],
@@ -132,7 +134,7 @@ export const GivenAnswer = {
 } as const;
 export type GivenAnswer = Static<typeof GivenAnswer>;
 
-/** The answer that counts. */
+/** The answer that decided a question. */
 export const QuestionAnswer = {
   type: 'object',
   required: ['action', 'by', 'channel', 'at'],

@@ -22,8 +22,8 @@ import * as repairs from './repair.ts';
 import { hasReservedKey } from './reserved-keys.ts';
 
 /**
- * A request from JSON, with every default filled in. A record in today's form takes one pass of the schema; anything
- * else (old keys, nulls, epoch times) takes the tolerant way, which explains what it did or why it could not.
+ * Reads an envelope and fills in every default. A record in the current form takes one pass of the schema; any other
+ * (old keys, nulls, epoch times) takes the tolerant path, which reports each repair and each problem.
  */
 export function decodeEnvelope(json: Json, options: DecodeOptions = {}): Outcome<E2AEnvelope> {
   if (!isObject(json) || !(looksLikeEnvelope(json) || isMethodAlone(json))) return reject(notE2A(json));
@@ -36,13 +36,17 @@ export function decodeEnvelope(json: Json, options: DecodeOptions = {}): Outcome
   return readTolerantly(json, new Notes(options.lenient));
 }
 
-/** One key that only E2A has, or a method with its params; JSON-RPC has those too, but also its own member. */
+/**
+ * Whether the object has a key that only E2A has, or `method` and `params` without the member `jsonrpc` of JSON-RPC.
+ */
 export function looksLikeEnvelope(json: JsonObject): boolean {
   for (const key of MARKS) if (Object.hasOwn(json, key)) return true;
   return Object.hasOwn(json, 'method') && Object.hasOwn(json, 'params') && !Object.hasOwn(json, 'jsonrpc');
 }
 
-/** Not enough to be known by; to who knows it for an envelope it is a whole one, as params have a default. */
+/**
+ * A method alone is not enough to recognise an envelope by, but it makes a valid one, because params have a default.
+ */
 function isMethodAlone(json: JsonObject): boolean {
   return Object.hasOwn(json, 'method') && !Object.hasOwn(json, 'jsonrpc');
 }
@@ -73,7 +77,7 @@ function isInput(json: unknown): json is EnvelopeInput {
   return validators.Envelope(json);
 }
 
-/** The rules beyond the schema. */
+/** Whether the record also follows the rules beyond the schema. */
 function needsNoRepair(input: EnvelopeInput): boolean {
   return (
     isKnownVersion(input.protocol_version) &&
@@ -125,7 +129,7 @@ function envelopeOf(input: EnvelopeInput, extras: JsonObject): E2AEnvelope {
   };
 }
 
-/** A sender that does not know `agent_id` means its `source_agent_id`; one that sends null means none. */
+/** A sender that leaves `agent_id` out means its `source_agent_id`; one that sends null means no agent. */
 function agentIdOf({ agent_id, source_agent_id }: EnvelopeInput): string | null {
   if (agent_id !== undefined) return agent_id;
   const source = source_agent_id?.trim() ?? '';

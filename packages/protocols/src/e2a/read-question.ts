@@ -23,7 +23,7 @@ export function decodeGivenAnswer(json: Json): Outcome<GivenAnswer> {
   return issues.length > 0 ? reject(...issues) : accept(json as GivenAnswer);
 }
 
-/** The question a frame asks, where it asks one that can be answered here. */
+/** The question in a frame; `undefined` if there is none that can be answered here. */
 export function questionIn({ response_kind: kind, body }: FramePart): Question | undefined {
   const question = kind === 'acp.output_request' ? body['question'] : undefined;
   return validators.Question(question) ? (question as Question) : undefined;

@@ -19,7 +19,7 @@ export class Notes {
     this.issues.push(issue);
   }
 
-  /** A value of another type than the field at `pointer` has. */
+  /** Refuses a value of the wrong type in the field at `pointer`. */
   refuseType(pointer: string, expected: string, value: Json | undefined): void {
     const name = segmentsOf(pointer).at(-1) ?? '';
     this.refuse({ pointer, code: 'type', message: `${name} must be ${expected}; got ${show(value)}` });
@@ -29,7 +29,7 @@ export class Notes {
     this.warnings.push(issue);
   }
 
-  /** A problem for a strict reader, a tolerance for a lenient one. */
+  /** Adds an error for a strict reader, a warning for a lenient one. */
   judge(issue: Issue): void {
     (this.lenient ? this.warnings : this.issues).push(issue);
   }
@@ -49,7 +49,7 @@ export function keyRoles(fields: readonly string[], legacy: readonly string[]): 
   ]);
 }
 
-/** The unknown keys, or `undefined` if some key needs a close check. */
+/** The unknown keys, or `undefined` if a legacy or forbidden key needs a closer look. */
 export function unknownKeys(json: JsonObject, roles: KeyRoles): readonly string[] | undefined {
   let unknown: string[] | undefined;
   for (const key in json) {
@@ -66,15 +66,12 @@ export function pick(json: JsonObject, keys: readonly string[]): JsonObject {
   return keys.length === 0 ? {} : Object.fromEntries(keys.map((key) => [key, json[key] as Json]));
 }
 
-/**
- * Unknown keys a typing slip away from a field that is not there. They are kept like any other; the sender probably
- * meant the field.
- */
+/** A warning for each unknown key that is probably a misspelt field. The key is kept like any other. */
 export function misspelt(json: JsonObject, unknown: readonly string[], roles: KeyRoles): Issue[] {
   if (unknown.length === 0) return [];
   const absent = [...roles].filter(([key, role]) => role === 'field' && !Object.hasOwn(json, key)).map(([key]) => key);
   if (absent.length === 0) return [];
-  // Bounded: comparing is quadratic in the key, and a caller may send ten thousand of them.
+  // Bounded, because a comparison is quadratic in the key's length and a caller may send thousands of keys.
   return unknown.slice(0, MOST_COMPARED).flatMap((key): Issue[] => {
     const close = nearest(key, absent);
     if (close === undefined) return [];
@@ -104,7 +101,7 @@ export function checkVersion(record: OpenRecord, notes: Notes): void {
   });
 }
 
-/** The issue of a value that is not a record, or not the expected one. */
+/** The issue for a value that is not a record, or not the expected kind of record. */
 export function notE2A(json: Json): Issue {
   const { got, suggestion } = isObject(json) ? otherShape(json) : { got: show(json), suggestion: SEND_ONE };
   const message = `the message must be an E2A envelope or response; got ${got}`;

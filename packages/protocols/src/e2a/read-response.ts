@@ -34,7 +34,7 @@ import { LEGACY_CHUNK_KEY, LEGACY_RESPONSE_KEY } from './reserved-keys.ts';
 import { type E2AResponse, E2AResponseInput, RESPONSE_STATUSES, type ResponseKind } from './response.ts';
 import { RESPONSE_BODIES } from './response-body.ts';
 
-/** A frame from JSON, with every default filled in; the body of a known kind is checked against its schema. */
+/** Reads a frame and fills in every default. The body of a known kind is checked against its schema. */
 export function decodeResponse(json: Json, options: DecodeOptions = {}): Outcome<E2AResponse> {
   if (!isObject(json) || !looksLikeResponse(json)) return reject(notE2A(json));
   const unknown = unknownKeys(json, KEYS);
@@ -47,13 +47,13 @@ export function decodeResponse(json: Json, options: DecodeOptions = {}): Outcome
   return readTolerantly(json, new Notes(options.lenient));
 }
 
-/** A frame has a kind; one without it has other fields that no request has, and lacks `params`. */
+/** Whether the object is a frame: it has a kind or a legacy shape, or no `params` and a field that no request has. */
 export function looksLikeResponse(json: JsonObject): boolean {
   if (Object.hasOwn(json, 'response_kind') || isAgentResponse(json) || isAgentChunk(json)) return true;
   return !Object.hasOwn(json, 'params') && ANSWER_MARKS.some((key) => Object.hasOwn(json, key));
 }
 
-/** Exactly what the reference peers take for a frame on the wire: of version 1.0, with a kind, and no event. */
+/** Whether the reference peers would accept the value as a frame: of version 1.0, with a kind, and not an event. */
 export function isE2AResponse(json: Json): boolean {
   if (!isObject(json) || json['type'] === 'event' || json['protocol_version'] !== '1.0') return false;
   const kind = json['response_kind'];
@@ -79,7 +79,7 @@ function readTolerantly(json: JsonObject, notes: Notes): Outcome<E2AResponse> {
   return accept(responseOf(input, pick(input, unknown)), warnings);
 }
 
-/** An answer of before E2A, whole. */
+/** Reads a record that is an answer in the format from before E2A; false if it is not one. */
 function readAgentShape(json: JsonObject, record: OpenRecord, notes: Notes): boolean {
   const isUnary = isAgentResponse(json);
   if (!isUnary && !isAgentChunk(json)) return false;
@@ -151,7 +151,7 @@ function isInput(json: unknown): json is ResponseInput {
   return validators.Response(json);
 }
 
-/** The rules beyond the schema of the record. */
+/** Whether the record also follows the rules beyond its schema. */
 function needsNoRepair(input: ResponseInput): boolean {
   const { response_kind: kind, metadata } = input;
   return (
@@ -162,7 +162,7 @@ function needsNoRepair(input: ResponseInput): boolean {
   );
 }
 
-/** E2A §12.4 requires ten fields. These six have a default that may mislead, so a default adds a warning. */
+/** E2A §12.4 requires ten fields. For six of them the default may mislead, so using it adds a warning. */
 function missing(json: JsonObject): Issue[] {
   return TELLING.filter((field) => !Object.hasOwn(json, field)).map((field) => ({
     pointer: pointerTo('', field),

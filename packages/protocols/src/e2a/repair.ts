@@ -4,7 +4,7 @@ import { parseTimestamp } from '../time.ts';
 import { show } from '../validation.ts';
 import type { Notes, OpenRecord } from './read-record.ts';
 
-/** A value read as another one; `value: undefined` means the field's default. */
+/** The result of a repair; `value: undefined` means the field's default. */
 interface Repaired {
   readonly value: Json | undefined;
   /** The expected form, worded to follow the field's name. */
@@ -14,7 +14,7 @@ interface Repaired {
 /** Corrects an unsuitable value; `undefined` leaves it to the schema. */
 export type Repair = (value: Json, lenient: boolean) => Repaired | undefined;
 
-/** Applies each field's repairs in turn, the first that answers, and reports what changed. */
+/** Applies to each field the first of its repairs that returns a result, and reports what changed. */
 export function repair(record: OpenRecord, repairs: Readonly<Record<string, readonly Repair[]>>, notes: Notes): void {
   for (const [field, attempts] of Object.entries(repairs)) {
     const value = record.get(field);
@@ -36,20 +36,20 @@ export function repair(record: OpenRecord, repairs: Readonly<Record<string, read
 export const nullIsDefault: Repair = (value) =>
   value === null ? { value: undefined, expected: 'should be left out rather than null' } : undefined;
 
-/** Epoch seconds, also fractional, of the legacy shapes (E2A §4.3). */
+/** Reads epoch seconds, with or without fractions, which the legacy shapes have (E2A §4.3). */
 export const epochSeconds: Repair = (value) => {
   const text = typeof value === 'number' ? rfc3339Of(value) : undefined;
   return text === undefined ? undefined : { value: text, expected: RFC_3339 };
 };
 
-/** A lenient reader takes a time without a zone as UTC, and no time from what is none. */
+/** A lenient reader reads a time without a zone as UTC, and leaves out an invalid time. */
 export const looseTimestamp: Repair = (value, lenient) => {
   if (!lenient || typeof value !== 'string' || parseTimestamp(value) !== undefined) return undefined;
   const utc = `${value.trim().replace(' ', 'T')}Z`;
   return { value: parseTimestamp(utc) === undefined ? undefined : utc, expected: RFC_3339 };
 };
 
-/** Ids that are compared as trimmed text; a blank one is none. */
+/** Trims an id that is compared as trimmed text; a blank id becomes null. */
 export const trimmedText: Repair = (value) => {
   if (typeof value !== 'string' || isTrimmed(value)) return undefined;
   const text = value.trim();
@@ -60,7 +60,7 @@ export function isTrimmed(value: string): boolean {
   return value !== '' && value.trim() === value;
 }
 
-/** A lenient reader takes a number for an id: peers route by its text anyway. */
+/** A lenient reader accepts a number as an id, because peers route by its text anyway. */
 export const numberAsText: Repair = (value, lenient) =>
   lenient && Number.isSafeInteger(value) ? { value: String(value), expected: 'should be a string' } : undefined;
 
@@ -72,22 +72,22 @@ export function oneOf(allowed: readonly string[]): Repair {
       : { value: undefined, expected: `should be one of ${allowed.join(', ')}` };
 }
 
-/** A lenient reader takes one string for a list of one. */
+/** A lenient reader reads one string as a list with one item. */
 export const oneStringAsList: Repair = (value, lenient) =>
   lenient && typeof value === 'string' ? { value: [value], expected: 'should be an array of strings' } : undefined;
 
-/** A lenient reader takes "3" for 3, and 0 for anything but a whole number. */
+/** A lenient reader reads "3" as 3, and anything else that is not a valid sequence as the default, 0. */
 export const looseSequence: Repair = (value, lenient) => {
   if (!lenient || (Number.isInteger(value) && Number(value) >= -1)) return undefined;
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
   return { value: number, expected: 'should be an integer from 0' };
 };
 
-/** A lenient reader takes the default for a record that is none. */
+/** A lenient reader takes the default for a value that is not an object. */
 export const notARecord: Repair = (value, lenient) =>
   lenient && !isObject(value) ? { value: undefined, expected: 'should be an object' } : undefined;
 
-/** The members of a nested record that cannot be null, and are. */
+/** Leaves out the members of a nested record that are null but must not be. */
 export function withoutNulls(...names: readonly string[]): Repair {
   return (value) => {
     if (!isObject(value)) return undefined;

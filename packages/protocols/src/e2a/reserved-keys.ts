@@ -10,7 +10,7 @@ export const SERVER_PUSH_KEY = '_jiuwenswarm_server_push';
 /** In `metadata`: why the Gateway itself cancelled. */
 export const CANCEL_SOURCE_KEY = '_jiuwenswarm_cancel_source';
 
-/** Keys only a server sets: taken from no request, forwarded to no channel. */
+/** Keys that only a server may set. They are not accepted from requests and not forwarded to channels. */
 export const RESERVED_METADATA_KEYS: readonly string[] = [
   LEGACY_RESPONSE_KEY,
   LEGACY_CHUNK_KEY,
@@ -18,7 +18,7 @@ export const RESERVED_METADATA_KEYS: readonly string[] = [
   CANCEL_SOURCE_KEY,
 ];
 
-/** In `channel_context`: what the Gateway knows of a message it could not normalise. */
+/** In `channel_context`: the Gateway's data about a message that it could not normalise. */
 export const FALLBACK_CONTEXT_KEY = '_jiuwenswarm';
 
 export function hasReservedKey(value: object): boolean {

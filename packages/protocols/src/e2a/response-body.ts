@@ -209,8 +209,8 @@ export const RESPONSE_BODIES = {
 } as const satisfies Record<ResponseKind, object>;
 
 /**
- * An answer record by its kind: `response_kind` says what `body` is. Bodies are open, and so is the set of kinds: a frame of a kind
- * that is not in the list reaches the `default` of a `switch`.
+ * An answer record by its kind: `response_kind` determines the type of `body`. Bodies are open, and so is the set of
+ * kinds: a frame of an unlisted kind reaches the `default` of a `switch`.
  */
 export type E2AFrame = {
   [Kind in ResponseKind]: Omit<E2AResponse, 'response_kind' | 'body'> & {

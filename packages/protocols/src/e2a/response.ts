@@ -27,7 +27,7 @@ export const RESPONSE_KINDS = [
 ] as const;
 export type ResponseKind = (typeof RESPONSE_KINDS)[number];
 
-/** Every field of an answer record, as our writer sends it (E2A §12.4). */
+/** Every field of an answer record. The writer sends all of them (E2A §12.4). */
 export const E2AResponseShape = {
   type: 'object',
   // biome-ignore format: a plain list
@@ -79,7 +79,7 @@ export const E2AResponseShape = {
   },
 } as const;
 
-/** The same as a peer may write it: the reader fills what is missing, the writer leaves nothing out. */
+/** The record as peers may write it: every field is optional, and the reader fills in the defaults. */
 export const E2AResponseInput = {
   ...E2AResponseShape,
   required: [],
@@ -91,7 +91,7 @@ export const E2AResponseInput = {
 
 /** One answer record ("frame") on its way back. */
 export type E2AResponse = Static<typeof E2AResponseShape> & {
-  /** Top-level keys we do not know, kept beside the record so that a relay loses nothing. */
+  /** Unknown top-level keys, kept beside the fields so that a relay loses nothing. */
   extras: JsonObject;
 };
 

@@ -2,7 +2,7 @@ import { isEmpty } from '../holds-something.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { E2AAuth, E2AEnvelope } from './envelope.ts';
 
-/** The envelope as it may be journaled: what carries secrets is emptied, references stay (E2A §13). */
+/** The envelope as it may be journaled: fields with secrets are emptied, references to credentials stay (E2A §13). */
 export function withoutSecrets(envelope: E2AEnvelope): E2AEnvelope {
   const { auth, channel_context: context } = envelope;
   if (auth === null && context['mcp_servers'] === undefined) return envelope;
@@ -13,13 +13,13 @@ export function withoutSecrets(envelope: E2AEnvelope): E2AEnvelope {
   };
 }
 
-/** The context of an editor without the keys of its MCP servers. */
+/** Redacts the keys of an editor's MCP servers in a channel context. */
 export function withoutServerSecrets(context: JsonObject): JsonObject {
   const servers = context['mcp_servers'];
   return Array.isArray(servers) ? { ...context, mcp_servers: servers.map(withoutValues) } : context;
 }
 
-/** An MCP server that an editor names: its environment and headers carry keys. */
+/** Redacts the values of an MCP server's environment and headers, which carry its keys. */
 function withoutValues(server: Json): Json {
   if (!isObject(server)) return server;
   const emptied = (list: Json) =>
@@ -32,7 +32,7 @@ function withoutValues(server: Json): Json {
   };
 }
 
-/** For a log: only what names a credential, never what is one. */
+/** The auth as it may be logged: names of credentials stay, secrets are redacted. */
 export function redactedAuth(auth: E2AAuth | null): JsonObject | null {
   if (auth === null) return null;
   return Object.fromEntries(
@@ -43,7 +43,7 @@ export function redactedAuth(auth: E2AAuth | null): JsonObject | null {
   );
 }
 
-/** The value with what looks like a secret, by its key or as a bearer credential, replaced by a marker. */
+/** Replaces secrets by a marker. They are recognised by their key, or as a bearer credential in a text. */
 export function redacted(value: Json): Json {
   if (typeof value === 'string') return value.replace(BEARER, `$1 ${REDACTED}`);
   if (Array.isArray(value)) return value.map(redacted);
@@ -53,7 +53,10 @@ export function redacted(value: Json): Json {
   );
 }
 
-/** By name: `apiKey`, `x-api-key` and `API_KEY` are one. A reference is no secret, and a number of tokens is none. */
+/**
+ * Whether the key names a secret; `apiKey`, `x-api-key` and `API_KEY` are equal. References and numbers of tokens are
+ * not secrets.
+ */
 function isSecret(key: string, value: Json): boolean {
   if (value === null || typeof value === 'boolean') return false;
   const folded = key.toLowerCase().replaceAll(/[^a-z0-9]/g, '');

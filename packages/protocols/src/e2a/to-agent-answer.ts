@@ -4,7 +4,7 @@ import { show } from '../validation.ts';
 import { hasReservedKey, RESERVED_METADATA_KEYS } from './reserved-keys.ts';
 import type { E2AResponse } from './response.ts';
 
-/** The unary answer that a peer from before E2A understands: only a success or a failure can be written so. */
+/** A response as a unary answer in the format from before E2A, which has only successes and failures. */
 export function agentResponseFrom(response: E2AResponse): Outcome<JsonObject> {
   const { response_kind: kind, status, body } = response;
   if (kind === 'e2a.complete' && status === 'succeeded') {
@@ -27,7 +27,7 @@ export function agentResponseFrom(response: E2AResponse): Outcome<JsonObject> {
   });
 }
 
-/** The streamed piece a peer of before E2A understands. */
+/** A response as a piece of a streamed answer in the format from before E2A. */
 export function agentChunkFrom(response: E2AResponse): Outcome<JsonObject> {
   const { response_kind: kind, body, is_final: isFinal } = response;
   if ((kind === 'e2a.chunk' && isFinal) || (kind === 'e2a.complete' && !isFinal)) {
@@ -87,7 +87,7 @@ function deltaPayload(body: JsonObject): JsonObject {
   };
 }
 
-/** The legacy end without a result is a payload with only that mark. */
+/** A legacy answer that ends without a result has a payload with only `is_complete`. */
 function finalPayload(result: Json | undefined): JsonObject {
   const payload = payloadOf(result);
   return Object.keys(payload).length === 0 ? { is_complete: true } : payload;

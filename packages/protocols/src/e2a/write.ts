@@ -4,7 +4,7 @@ import { type E2AEnvelope, E2AEnvelopeShape } from './envelope.ts';
 import { LEGACY_ENVELOPE_KEYS, LEGACY_RESPONSE_KEYS } from './legacy-keys.ts';
 import { type E2AResponse, E2AResponseShape } from './response.ts';
 
-/** The envelope as JSON: every field, nulls too, then the extras, which never replace a field. */
+/** The envelope as JSON: every field, including nulls, then the extras, which never replace a field. */
 export function encodeEnvelope(envelope: E2AEnvelope): JsonObject {
   return withExtras(envelope, NOT_ENVELOPE_EXTRAS);
 }
@@ -20,7 +20,7 @@ function withExtras(record: E2AEnvelope | E2AResponse, taken: ReadonlySet<string
   return { ...fields, ...Object.fromEntries(Object.entries(extras).filter(([name]) => !taken.has(name))) };
 }
 
-// An extra under an old or forbidden name would be read as something else than it was.
+// An extra under a legacy or forbidden name would be read with another meaning.
 const NOT_ENVELOPE_EXTRAS: ReadonlySet<string> = new Set([
   ...Object.keys(E2AEnvelopeShape.properties),
   ...LEGACY_ENVELOPE_KEYS,

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 /** Reads a stream that arrives in these chunks, and returns everything it produced. */
 export type ReadChunks<T> = (chunks: readonly Uint8Array[]) => readonly T[];
 
-/** A reader of a byte stream returns the same result wherever the stream is cut: at one place, at two, at every one. */
+/** Checks that a reader returns the same result wherever the stream is cut: at one place, at two, at every one. */
 export function expectSameAtEveryCut<T>(bytes: Uint8Array, read: ReadChunks<T>, expected: readonly T[]): void {
   expect(read([bytes]), 'in one piece').toEqual(expected);
   expect(read(cutAt(bytes, [...bytes.keys()])), 'byte by byte').toEqual(expected);
@@ -16,7 +16,7 @@ export function expectSameAtEveryCut<T>(bytes: Uint8Array, read: ReadChunks<T>, 
   }
 }
 
-/** The same for generated streams, at generated places. */
+/** Checks that a reader returns the same result for generated streams, cut at generated places. */
 export function expectSameAtAnyCut<T>(streams: fc.Arbitrary<Uint8Array>, read: ReadChunks<T>): void {
   const cut = streams.chain((bytes) =>
     fc.record({ bytes: fc.constant(bytes), places: fc.array(fc.nat({ max: bytes.length }), { maxLength: 12 }) }),
@@ -32,13 +32,16 @@ export function expectSameAtAnyCut<T>(streams: fc.Arbitrary<Uint8Array>, read: R
   );
 }
 
-/** Each chunk has memory of its own, so that a reader which wrongly keeps one can be caught by overwriting it. */
+/**
+ * The chunks between the places. Each has its own memory, so that a reader which wrongly keeps one can be caught by
+ * overwriting it.
+ */
 export function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const starts = [0, ...places];
   return starts.map((start, index) => bytes.slice(start, starts[index + 1]));
 }
 
-/** Bytes copied while `run` runs: every copy in the framing uses `set`. */
+/** The number of bytes copied while `run` runs: every copy in the framing uses `set`. */
 export function countCopiedBytes(run: () => void): number {
   const original = Uint8Array.prototype.set;
   let copied = 0;

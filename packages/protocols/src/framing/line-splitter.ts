@@ -9,8 +9,8 @@ export interface LineLimits {
 /**
  * Splits bytes into lines. The result does not depend on where the stream was cut.
  *
- * A line ends with LF or CRLF; blank ones are skipped. A line past the limit is one fault, reported as soon as it is
- * past it; its bytes are dropped up to its line break, and the next line is read normally.
+ * A line ends with LF or CRLF; blank lines are skipped. A line past the limit is one fault, reported as soon as the
+ * limit is exceeded; its bytes are dropped up to its line break, and the next line is read normally.
  *
  *        ┌──── LF: the line
  *        ▼   │
@@ -78,7 +78,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** The stream has ended: a last line without a line break may be incomplete, so it is a fault. */
+  /** Call this when the stream has ended. A last line without a line break may be incomplete, so it is a fault. */
   end(): readonly Outcome<Uint8Array>[] {
     const rest = this.#partial.take();
     this.#skipping = false;
@@ -86,7 +86,7 @@ export class LineSplitter {
     return isBlank(rest) ? [] : [reject(partialLine(rest.length))];
   }
 
-  /** The last part of a line, up to its LF. */
+  /** Adds the last part of a line, up to its LF. */
   #finish(part: Uint8Array, lines: Outcome<Uint8Array>[]): void {
     this.#sinceNewline = 0;
     if (this.#skipping) {
@@ -101,7 +101,7 @@ export class LineSplitter {
     }
   }
 
-  /** A part of a line whose LF has not arrived yet. */
+  /** Adds a part of a line whose LF has not arrived yet. */
   #begin(part: Uint8Array, lines: Outcome<Uint8Array>[]): void {
     this.#sinceNewline += part.length;
     if (this.#skipping) {
@@ -123,10 +123,10 @@ export class LineSplitter {
     return reject(lineTooLong(this.#limit));
   }
 
-  /** A copy: the chunk's memory may be used again before the line has ended. */
+  /** Keeps a copy, because the chunk's memory may be used again before the line has ended. */
   #keepEnd(part: Uint8Array): void {
     const last = part.subarray(-END_BYTES);
-    // `subarray(-0)` would be all of them.
+    // `subarray(-0)` would return all of the bytes.
     const before = this.#longLineEnd.subarray(Math.max(0, this.#longLineEnd.length + last.length - END_BYTES));
     this.#longLineEnd = Uint8Array.of(...before, ...last);
   }
@@ -148,9 +148,8 @@ function withoutCr(line: Uint8Array): Uint8Array {
   return line[line.length - 1] === CR ? line.subarray(0, -1) : line;
 }
 
-/** Only JSON white space, so it is not a message. */
+/** Whether a line has only JSON white space, so that it is not a message. */
 function isBlank(line: Uint8Array): boolean {
-  // The first byte decides for most lines.
   for (let at = 0; at < line.length; at += 1) {
     const byte = line[at];
     if (byte !== SPACE && byte !== TAB && byte !== CR) return false;

@@ -23,7 +23,7 @@ export class NdjsonReader {
     return this.#splitter.push(chunk).map((line) => this.#read(line));
   }
 
-  /** The stream has ended: a last line without a line break is a fault. */
+  /** Call this when the stream has ended. A last line without a line break is a fault. */
   end(): readonly Outcome<Json>[] {
     return this.#splitter.end().map((line) => this.#read(line));
   }

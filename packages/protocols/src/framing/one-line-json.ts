@@ -2,12 +2,12 @@ import type { Json } from '../json.ts';
 import { wholeCharacters } from './whole-characters.ts';
 
 /**
- * Compact JSON on one line, for every definition of a line, without lone surrogates. JSON itself escapes CR and LF; NEL, LINE SEPARATOR
- * and PARAGRAPH SEPARATOR are allowed raw in a string, but Python's `splitlines`, for one, breaks lines there.
+ * Compact JSON on one line, for every definition of a line, without lone surrogates. JSON itself escapes CR and LF;
+ * NEL, LINE SEPARATOR and PARAGRAPH SEPARATOR are allowed raw in a string, but Python's `splitlines`, for one, breaks
+ * lines there.
  */
 export function oneLineJson(value: Json): string {
   const text = wholeCharacters(JSON.stringify(value));
-  // Searches for single characters before it uses a pattern.
   if (!text.includes('\u0085') && !text.includes('\u2028') && !text.includes('\u2029')) return text;
   return text.replaceAll(UNICODE_BREAKS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -19,20 +19,20 @@ export interface SseLimits {
 }
 
 /**
- * Parses a `text/event-stream` by WHATWG HTML ("Interpreting an event stream"), wherever the
- * stream was cut. Two things are stricter: an event that is not UTF-8, or is past the limit, is one fault instead of an
- * event of replacement characters or of any size; the events after it are read normally. An event that the end of the
- * stream cuts off is dropped, as the standard wants: resume after `lastEventId`.
+ * Parses a `text/event-stream` by WHATWG HTML ("Interpreting an event stream"), wherever the stream was cut. It is
+ * stricter in two ways: an event that is not UTF-8, or that exceeds the limit, is one fault, where the standard
+ * replaces characters and has no limit. Later events are read normally. An event that the end of the stream cuts off is
+ * dropped, as the standard requires: resume after `lastEventId`.
  */
 export class SseParser {
   readonly #limit: number;
-  /** The line that is not whole yet. */
+  /** The beginning of a line that is not complete yet. */
   readonly #partial: GrowingBytes;
   #lineIsEmpty = true;
   #isFirstLine = true;
   /** The last byte was a CR: an LF right after it belongs to the same line break. */
   #afterCr = false;
-  /** The event has failed: its lines are skipped up to the blank one. */
+  /** The current event has failed: its lines are skipped up to the blank line that ends it. */
   #skipping = false;
   #eventBytes = 0;
   #event = '';
@@ -75,7 +75,7 @@ export class SseParser {
     return messages;
   }
 
-  /** A part of a line whose line break has not arrived yet. */
+  /** Adds a part of a line whose line break has not arrived yet. */
   #beginLine(part: Uint8Array, messages: Outcome<SseMessage>[]): void {
     this.#afterCr = false;
     this.#lineIsEmpty = false;
@@ -84,7 +84,7 @@ export class SseParser {
     else this.#fail(eventTooLarge(this.#limit), messages);
   }
 
-  /** The last part of a line, up to its line break. */
+  /** Adds the last part of a line, up to its line break. */
   #endLine(part: Uint8Array, messages: Outcome<SseMessage>[]): void {
     const isBlank = this.#lineIsEmpty && part.length === 0;
     const isFirst = this.#isFirstLine;

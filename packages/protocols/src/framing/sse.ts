@@ -26,7 +26,7 @@ export function sseComment(text = ''): string {
   return `:${text === '' ? '' : ` ${text}`}\n\n`;
 }
 
-/** How long a client should wait before it connects again. */
+/** Tells a client how long to wait before it connects again. */
 export function sseRetry(milliseconds: number): string {
   return `retry: ${wholeNumber('retry', milliseconds)}\n\n`;
 }

@@ -3,7 +3,7 @@
  * surrogates, and strict readers refuse the whole line.
  */
 export function wholeCharacters(json: string): string {
-  // `JSON.stringify` writes a half as an escape, and whole characters as they are.
+  // `JSON.stringify` writes a lone surrogate as an escape, and whole characters unescaped.
   return json.includes('\\ud') ? json.replaceAll(ESCAPES, replaced) : json;
 }
 

@@ -9,13 +9,12 @@ export interface CardSkill {
   readonly tags: readonly string[];
 }
 
-/** The inputs of a card. */
 export interface LfCardSource {
   readonly name: string;
   readonly description: string;
   /** The agent's own version. */
   readonly version: string;
-  /** The agent's base URL, where all of them are served. */
+  /** The base URL at which all A2A interfaces of the agent are served. */
   readonly url: string;
   readonly skills: readonly CardSkill[];
   readonly provider?: { readonly organization: string; readonly url: string } | undefined;
@@ -25,8 +24,8 @@ export interface LfCardSource {
 }
 
 /**
- * The card of one agent. Version 1.0 is the card of A2A 1.0 alone. For 0.3, which is also what a client without a version gets, the
- * members of 0.3 are added, so that clients of both versions can read it.
+ * The card of one agent. For 1.0, it has only the members of A2A 1.0. For 0.3, the default of clients that name no
+ * version, the members of 0.3 are added, so that clients of both versions can read it.
  */
 export function lfAgentCard(source: LfCardSource, version: A2aVersion): JsonObject {
   const { name, description, url, iconUrl, provider } = source;
@@ -63,8 +62,8 @@ export function lfAgentCard(source: LfCardSource, version: A2aVersion): JsonObje
 }
 
 /**
- * The texts that are signed: the canonical JSON of the card (specification §8.4.1) and, where it differs, the same of the members
- * of 1.0 that are not empty, which is what the official SDKs check.
+ * The texts to sign: the canonical JSON of the card (specification §8.4.1) and, if it differs, that of only the
+ * non-empty members of 1.0, which the official SDKs verify.
  */
 export function signedTexts({ signatures: _, ...card }: JsonObject): string[] {
   const whole = canonicalJson(card);
@@ -87,7 +86,7 @@ function withoutEmpty(value: Json): Json | undefined {
   return members.length === 0 ? undefined : Object.fromEntries(members);
 }
 
-/** Of a card of 1.0 (specification §4.4.1). */
+/** The members of a card of 1.0 (specification §4.4.1). */
 const MEMBERS: ReadonlySet<string> = new Set([
   'name',
   'description',
@@ -104,7 +103,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   'skills',
 ]);
 
-/** Most wanted first. Clients of HTTP+JSON 0.3 add `/v1` to the URL themselves. */
+/** In order of preference. Clients of HTTP+JSON 0.3 add `/v1` to the URL themselves. */
 const INTERFACES = [
   { protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
   { protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },

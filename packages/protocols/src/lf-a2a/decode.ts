@@ -27,7 +27,7 @@ export interface Requests {
   DeleteTaskPushNotificationConfig: PushConfigRequest;
 }
 
-/** The parameters of an operation, in the form of 1.0. */
+/** Reads the parameters of an operation, in the form of 1.0. */
 export function decodeA2aRequest<Name extends keyof Requests>(operation: Name, params: Json): Outcome<Requests[Name]> {
   const { validate, schema } = SHAPES[operation];
   const issues: Issue[] = [...issuesOf(validate, schema, params)];

@@ -26,7 +26,6 @@ export interface A2aError {
   readonly details: readonly JsonObject[];
 }
 
-/** One of A2A's own errors. */
 export function a2aError(name: A2aErrorName, message: string): A2aError {
   return { ...A2A_ERRORS[name], message, details: [errorInfo(reasonOf(name))] };
 }

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../json.ts';
 import type { MessagePart } from './shapes.ts';
 
-/** A file of E2A §5 as a part: the bytes of a `data:` URL, any other URL as it is. `undefined`: not a file. */
+/** A file of E2A §5 as a part: the bytes of a `data:` URL, any other URL unchanged. `undefined` if it is not a file. */
 export function filePart(file: Json): MessagePart | undefined {
   if (!isObject(file) || !isText(file['uri'])) return undefined;
   const { uri, name } = file;

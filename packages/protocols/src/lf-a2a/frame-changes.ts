@@ -18,7 +18,10 @@ export type FrameChange =
       readonly isWhole: boolean;
     };
 
-/** Agents of E2A may answer in its own kinds, or in those that carry ACP and A2A. Reasoning is left out: A2A has no place for it. */
+/**
+ * The changes in a frame of any kind: E2A's own kinds, or those that carry ACP and A2A. Reasoning is left out, because
+ * A2A has no place for it.
+ */
 export function changesIn({ response_kind: kind, body, sequence, is_final: isFinal }: E2AResponse): FrameChange[] {
   const ownArtifact = (data: Json): FrameChange => {
     return { artifact: `data-${sequence}`, parts: [{ data }], append: false, isWhole: true };
@@ -56,7 +59,7 @@ function acpChanges(update: JsonObject): FrameChange[] {
   return kind === 'tool_call' || kind === 'tool_call_update' ? [{ news: [{ data: update }] }] : [];
 }
 
-/** Without the ids and states: the task of the caller has its own. */
+/** Leaves out the ids and states, because the caller's task has its own. */
 function a2aChanges(json: JsonObject): FrameChange[] {
   const event = readPeerEvent(json);
   switch (event?.kind) {

@@ -4,14 +4,14 @@ import type { Artifact, Message, MessagePart, StreamEvent, Task, TaskPushNotific
 import { closesStream, type TaskState } from './states.ts';
 import { paramsFrom03, pushConfigFrom03 } from './version-03.ts';
 
-// HTTP+JSON of 0.3 as its clients write it: the protocol buffers of 0.3 as JSON, which is neither the JSON-RPC of 0.3 nor 1.0.
-// Some readers refuse members that they do not know, so nothing is added.
+// HTTP+JSON of 0.3 as its clients write it: the protocol buffers of 0.3 as JSON, which is neither the JSON-RPC of 0.3
+// nor 1.0. Some readers refuse members that they do not know, so nothing is added.
 
-/** The parameters of a call as 1.0 writes them. A message with `parts` is read as the document of 0.3 writes it. */
+/** Converts the parameters of a call to 1.0. A message with `parts` is read in the form of the 0.3 document. */
 export function httpJsonParamsFrom03(operation: A2aOperation, params: Json): Json {
   if (!isObject(params)) return params;
   if (operation === 'CreateTaskPushNotificationConfig') return newPushConfigFrom03(params);
-  // The others have no body.
+  // Other operations have no body.
   if (operation !== 'SendMessage' && operation !== 'SendStreamingMessage') return params;
   const { message = params['request'], request: _, configuration, ...rest } = params;
   if (!isObject(message) || message['content'] === undefined) {
@@ -43,7 +43,7 @@ function partFrom03(part: Json): Json {
   return { ...rest, ...Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) } as Json;
 }
 
-/** The config itself, or one inside a request to create it. The task is that of the path. */
+/** Reads a config, or a request to create one. The task is the one in the path. */
 function newPushConfigFrom03({ taskId, config, configId, ...params }: JsonObject): JsonObject {
   const { pushNotificationConfig } = isObject(config) ? config : params;
   const read = pushConfigFrom03(pushNotificationConfig ?? null);
@@ -54,7 +54,7 @@ function newPushConfigFrom03({ taskId, config, configId, ...params }: JsonObject
   });
 }
 
-/** An empty string means absent. */
+/** Leaves out empty strings, which mean that a member is absent. */
 function withoutBlanks(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== ''));
 }
@@ -87,7 +87,7 @@ function statusTo03({ state, message, timestamp }: Task['status']): JsonObject {
   };
 }
 
-/** 0.3 has another spelling for one of them. */
+/** In 0.3, `CANCELLED` is spelled with two Ls. */
 function stateTo03(state: TaskState): string {
   return state === 'TASK_STATE_CANCELED' ? 'TASK_STATE_CANCELLED' : state;
 }

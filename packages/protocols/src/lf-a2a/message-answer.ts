@@ -5,8 +5,8 @@ import { isObject, type Json } from '../json.ts';
 import type { Message } from './shapes.ts';
 
 /**
- * The answer that a message gives to a question: its data part, or its text. Data is the filled form, or an answer as E2A writes it
- * (`option_id`, `action`, `content`). `undefined`: the message cannot be an answer to this question.
+ * The answer that a message gives to a question: its data part, or its text. Data is the filled form, or an answer as
+ * E2A writes it (`option_id`, `action`, `content`). `undefined` if the message cannot be an answer to this question.
  */
 export function answerInMessage(question: Question, { parts }: Pick<Message, 'parts'>): GivenAnswer | undefined {
   const data = parts.find((part) => part.data !== undefined)?.data;
@@ -14,7 +14,7 @@ export function answerInMessage(question: Question, { parts }: Pick<Message, 'pa
   return answerFromText(question, parts.map(({ text = '' }) => text).join('\n'));
 }
 
-/** The question that a message names by its id; absent where its data part names none. */
+/** The id of the question that a message answers; `undefined` if its data part names none. */
 export function questionNamed({ parts }: Pick<Message, 'parts'>): string | undefined {
   const data = parts.find((part) => part.data !== undefined)?.data;
   const id = isObject(data) ? data['question_id'] : undefined;

@@ -17,7 +17,10 @@ export type A2aOperation = keyof typeof A2A_OPERATIONS;
 /** The two versions that are served. */
 export type A2aVersion = '1.0' | '0.3';
 
-/** The operation a JSON-RPC method names. The names of 1.0 and 0.3 are disjoint, so the method also determines the version. */
+/**
+ * The operation of a JSON-RPC method. The method names of 1.0 and 0.3 are disjoint, so the method also determines the
+ * version.
+ */
 export function operationOf(method: string): { operation: A2aOperation; version: A2aVersion } | undefined {
   if (Object.hasOwn(A2A_OPERATIONS, method)) return { operation: method as A2aOperation, version: '1.0' };
   const operation = OLD_METHODS.get(method);
@@ -25,8 +28,8 @@ export function operationOf(method: string): { operation: A2aOperation; version:
 }
 
 /**
- * The version that an `A2A-Version` header or query parameter asks for. Absent or empty means 0.3 (specification §3.6.2); patch
- * numbers do not count. `undefined`: one that is not served.
+ * The version that an `A2A-Version` header or query parameter asks for. Absent or empty means 0.3 (specification
+ * §3.6.2); patch numbers are ignored. `undefined` for a version that is not served.
  */
 export function requestedVersion(header: string | undefined): A2aVersion | undefined {
   if (header === undefined || header.trim() === '') return '0.3';

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { MessagePart } from './shapes.ts';
 import { TASK_STATES, type TaskState } from './states.ts';
 
-/** The task ids of one event. */
+/** The ids of the task and the context in an event. */
 export interface PeerIds {
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
@@ -36,8 +36,8 @@ export type PeerEvent =
   | ({ readonly kind: 'artifact'; readonly artifact: PeerArtifact; readonly append: boolean } & PeerIds);
 
 /**
- * Reads an event by its shape. The version on a card does not decide it: servers mix the objects of 0.3, which have a `kind`, with
- * the state names and the parts of 1.0, and the reverse. `undefined`: not an event of A2A.
+ * Reads an event by its shape. The version on a card does not decide it: servers mix the objects of 0.3, which have a
+ * `kind`, with the state names and the parts of 1.0, and the reverse. `undefined` if it is not an event of A2A.
  */
 export function readPeerEvent(json: Json): PeerEvent | undefined {
   if (!isObject(json)) return undefined;
@@ -62,7 +62,7 @@ export function isThought({ text, metadata }: MessagePart): boolean {
   return text !== undefined && (metadata?.['thought'] === true || metadata?.['adk_thought'] === true);
 }
 
-/** By `kind` of 0.3, or by the member of 1.0 and of the 0.3 protocol buffers. */
+/** By the `kind` of 0.3, or by the wrapping member of 1.0 and of the 0.3 protocol buffers. */
 const READERS: ReadonlyMap<string, (json: JsonObject) => PeerEvent | undefined> = new Map([
   ['task', readTask],
   ['message', readMessageEvent],
@@ -121,7 +121,7 @@ function readMessage(json: JsonObject): PeerMessage {
   return { id, ...idsIn(json), isFromAgent: !isFromUser, parts: readParts(json) };
 }
 
-/** `TASK_STATE_INPUT_REQUIRED`, `input-required`, `TASK_STATE_CANCELLED`: all in use. */
+/** All of these spellings are in use: `TASK_STATE_INPUT_REQUIRED`, `input-required`, `TASK_STATE_CANCELLED`. */
 function readState(state: Json | undefined): TaskState | undefined {
   if (typeof state !== 'string') return undefined;
   const word = state

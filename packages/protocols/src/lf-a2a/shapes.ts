@@ -2,14 +2,14 @@ import { Opaque, OpaqueObject } from '../schema.ts';
 import type { Static } from '../static.ts';
 import { TASK_STATES } from './states.ts';
 
-// Linux Foundation A2A 1.0 as ProtoJSON: camelCase members, enum names as text. Members that a shape does not name are ignored,
-// as ProtoJSON readers do (specification §5.5).
+// Linux Foundation A2A 1.0 as ProtoJSON: camelCase members, enum names as text. Members that a shape does not name are
+// ignored, as ProtoJSON readers do (specification §5.5).
 
 const text = { type: 'string' } as const;
 const id = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const texts = { type: 'array', items: text } as const;
 const count = { type: 'integer', minimum: 0 } as const;
-/** These become header fields: no spaces or line breaks. */
+/** Values that are sent as header fields: no spaces or line breaks. */
 const visible = { type: 'string', pattern: '^[\\x21-\\x7e]{1,256}$' } as const;
 const headerText = { type: 'string', pattern: '^[\\x20-\\x7e]{0,4096}$' } as const;
 
@@ -44,7 +44,7 @@ export const Message = {
 } as const;
 export type Message = Static<typeof Message>;
 
-/** Where a task's events are sent. It is its own create request (specification §4.3.1). */
+/** Where a task's events are sent. The same object is the request that creates the config (specification §4.3.1). */
 export const TaskPushNotificationConfig = {
   type: 'object',
   required: ['taskId', 'url'],
@@ -65,11 +65,11 @@ export const TaskPushNotificationConfig = {
 } as const;
 export type TaskPushNotificationConfig = Static<typeof TaskPushNotificationConfig>;
 
-/** The same inside a message, before there is a task. */
+/** The config inside a message, which is sent before there is a task. */
 const NewTaskPushNotificationConfig = { ...TaskPushNotificationConfig, required: ['url'] } as const;
 export type NewTaskPushNotificationConfig = Static<typeof NewTaskPushNotificationConfig>;
 
-/** GetTaskPushNotificationConfig, DeleteTaskPushNotificationConfig. */
+/** The request of GetTaskPushNotificationConfig and DeleteTaskPushNotificationConfig. */
 export const PushConfigRequest = {
   type: 'object',
   required: ['taskId', 'id'],
@@ -126,7 +126,7 @@ export const ListTasksRequest = {
 } as const;
 export type ListTasksRequest = Static<typeof ListTasksRequest>;
 
-/** CancelTask, SubscribeToTask: one task, by its id. */
+/** The request of CancelTask and SubscribeToTask. */
 export const TaskRequest = {
   type: 'object',
   required: ['id'],

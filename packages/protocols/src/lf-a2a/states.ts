@@ -24,22 +24,28 @@ export function isTerminal(state: TaskState): boolean {
   return TERMINAL.has(state);
 }
 
-/** It has ended, or waits for its client: what a blocking call waits for (specification §3.2.2). */
+/** Whether a task has ended or waits for its client. A blocking call waits for such a state (specification §3.2.2). */
 export function isSettled(state: TaskState): boolean {
   return isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
 }
 
-/** A stream ends with it. One that waits for a sign-in stays open: the task continues by itself (specification §7.6.1). */
+/**
+ * Whether a stream ends at this state. For a sign-in it stays open: the task continues by itself (specification
+ * §7.6.1).
+ */
 export function closesStream(state: TaskState): boolean {
   return isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED';
 }
 
-/** The state of a task that waits with a question: a sign-in and a page to visit are answered elsewhere. */
+/**
+ * The state of a task that waits with a question. A sign-in and a page to visit are answered outside of A2A, so their
+ * state is AUTH_REQUIRED.
+ */
 export function waitingState({ kind }: Pick<Question, 'kind'>): TaskState {
   return kind === 'auth' || kind === 'url' ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
 }
 
-/** The same state in A2A 0.3: `TASK_STATE_INPUT_REQUIRED` is `input-required`. */
+/** The name of a state in A2A 0.3: `TASK_STATE_INPUT_REQUIRED` is `input-required`. */
 export function stateIn03(state: TaskState): string {
   return state.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
 }

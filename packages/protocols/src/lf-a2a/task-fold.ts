@@ -22,8 +22,8 @@ export interface TaskFoldOptions {
 }
 
 /**
- * The frames of one request as the events of one task. The same frames always give the same events, so every subscriber sees the
- * same stream, whenever it joins and after any restart.
+ * The frames of one request as the events of one task. The same frames always give the same events, so every subscriber
+ * sees the same stream, whenever it joins and after any restart.
  *
  *   SUBMITTED ──first frame──▶ WORKING ──final frame──▶ COMPLETED | FAILED | CANCELED | REJECTED
  *                               │  ▲──its last question ends──│
@@ -32,7 +32,7 @@ export interface TaskFoldOptions {
 export class TaskFold {
   readonly #options: TaskFoldOptions;
   readonly #artifacts = new Map<string, { name?: string; text: string[]; parts: MessagePart[] }>();
-  /** The open ones, oldest first. The status shows the oldest. */
+  /** The open questions, oldest first. The status shows the oldest. */
   readonly #questions = new Map<string, Question>();
   readonly #history: Message[];
   #status: TaskStatus;
@@ -60,12 +60,12 @@ export class TaskFold {
     return [...events, ...this.#end(frame)];
   }
 
-  /** The task has this state now, without the frames that led to it: for a list, which shows no artifacts. */
+  /** Sets the state without the frames that led to it, for a list, which shows no artifacts. */
   skipTo(state: TaskState, at: number): void {
     this.#status = { state, timestamp: new Date(at).toISOString() };
   }
 
-  /** The task as it is now. `historyLength`: at most so many of the newest messages; absent is all. */
+  /** The current task. `historyLength` limits the history to this number of the newest messages. Default: all. */
   task({ historyLength, artifacts = true }: { historyLength?: number | undefined; artifacts?: boolean } = {}): Task {
     const { taskId, contextId } = this.#options;
     const { length } = this.#history;
@@ -114,7 +114,7 @@ export class TaskFold {
     return [next === undefined ? this.#become('TASK_STATE_WORKING', frame) : this.#show(next, frame)];
   }
 
-  /** The text stands alone: many clients show nothing else. */
+  /** The text is complete by itself, because many clients show nothing else. */
   #show(question: Question, frame: E2AResponse): StreamEvent {
     return this.#become(waitingState(question), frame, [
       { text: questionText(question) },
@@ -141,7 +141,7 @@ export class TaskFold {
     return [...last, ...this.#result(result), this.#become(state, frame, news)];
   }
 
-  /** Text that was streamed is not repeated; what the result has beyond it is added. */
+  /** Streamed text is not repeated; the rest of the result is added. */
   #result(result: Json): StreamEvent[] {
     const text = textOfResult(result) ?? '';
     const streamed = this.#artifacts.get(ANSWER)?.text.join('') ?? '';
@@ -261,12 +261,15 @@ function errorMetadata({ code, details }: JsonObject): JsonObject {
   return { e2a_code: code ?? null, ...(retryable !== undefined && { retryable }) };
 }
 
-/** The text of a part that has nothing else, such as a media type. */
+/** The text of a part without other members, such as a media type; `undefined` for any other part. */
 export function plainText(part: MessagePart): string | undefined {
   return Object.keys(part).length === 1 ? part.text : undefined;
 }
 
-/** The files of a result; none where one of them cannot be read, so that nothing is lost. */
+/**
+ * The files of a result. None if one of them cannot be read: all of them then stay in the data, so that nothing is
+ * lost.
+ */
 function filesIn(result: Json): MessagePart[] {
   const { files } = isObject(result) ? result : {};
   const parts = Array.isArray(files) ? files.map(filePart) : [];
@@ -283,7 +286,7 @@ function beyondText(result: Json, hasFiles: boolean): Json | undefined {
   return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }
 
-/** The state of a task whose request ended so. */
+/** The final state of a task, by the end of its request. */
 export const STATE_AT_END = {
   completed: 'TASK_STATE_COMPLETED',
   failed: 'TASK_STATE_FAILED',

@@ -8,10 +8,10 @@ import type { A2aBinding } from './wording.ts';
 export interface SendDetails {
   /** The id of the task, which is the id of the request. */
   readonly taskId: string;
-  /** Where the message names no context, the one made for it. */
+  /** The context of the message, or a new one if it names none. */
   readonly contextId: string;
   readonly agentId: string | undefined;
-  /** The caller, where it is an agent. */
+  /** The caller if it is an agent, otherwise null. */
   readonly callingAgentId: string | null;
   readonly jsonrpcId: E2AEnvelope['jsonrpc_id'];
   readonly binding: A2aBinding;
@@ -20,8 +20,8 @@ export interface SendDetails {
 }
 
 /**
- * SendMessage or SendStreamingMessage as an envelope. Both run as streams: what a unary call folds, another client can read frame by
- * frame. Push secrets stay with the endpoint.
+ * SendMessage or SendStreamingMessage as an envelope. Both run as streams, so that another client can read the answer
+ * to a unary call frame by frame. The push configuration, which has secrets, stays with the endpoint.
  */
 export function sendEnvelope(request: SendMessageRequest, details: SendDetails): E2AEnvelope {
   const { taskPushNotificationConfig: _, ...configuration } = request.configuration ?? {};
@@ -52,7 +52,7 @@ export function sendEnvelope(request: SendMessageRequest, details: SendDetails):
   return envelope;
 }
 
-/** The text, data and files of a message where agents of other protocols look for them. */
+/** Puts the text, data and files of a message where agents of other protocols look for them. */
 function addContents(params: JsonObject, { parts }: Message): void {
   const { text } = params;
   if (text !== undefined) params['content'] = text;
@@ -62,7 +62,7 @@ function addContents(params: JsonObject, { parts }: Message): void {
   if (files.length > 0) params['files'] = files;
 }
 
-/** A file that is elsewhere (E2A §5). One that was sent with its bytes is in the content blocks. */
+/** A file that is named by its URL (E2A §5). A file that was sent with its bytes is in the content blocks. */
 function fileOf({ url, filename, mediaType }: MessagePart): JsonObject[] {
   if (url === undefined) return [];
   return [

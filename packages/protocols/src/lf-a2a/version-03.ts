@@ -11,10 +11,10 @@ import type {
 } from './shapes.ts';
 import { closesStream, stateIn03 } from './states.ts';
 
-// A2A 0.3 and 1.0 have the same operations in other words. Each shape is converted by its own rule, so that `metadata`, `data` and
-// everything else that belongs to users is unchanged.
+// A2A 0.3 and 1.0 have the same operations in different forms. Each shape is converted by its own rule, so that
+// `metadata`, `data` and everything else that belongs to users is unchanged.
 
-/** The parameters of a 0.3 call as 1.0 writes them. What is not there or has another type is left for the decoder to report. */
+/** Converts the parameters of a 0.3 call to 1.0. Missing members and wrong types are left for the decoder to report. */
 export function paramsFrom03(operation: A2aOperation, params: Json): Json {
   if (!isObject(params)) return params;
   if (operation.includes('PushNotificationConfig')) return pushParamsFrom03(operation, params);
@@ -62,7 +62,7 @@ function configurationFrom03({ blocking, pushNotificationConfig, ...rest }: Json
   };
 }
 
-/** The task is `id`, except where a config is set; a config that is not named is the one with the id of the task. */
+/** The task is `id`, except when a config is created. A config without an id of its own has the id of its task. */
 function pushParamsFrom03(operation: A2aOperation, params: JsonObject): JsonObject {
   if (operation === 'CreateTaskPushNotificationConfig') {
     const { taskId, pushNotificationConfig } = params;
@@ -74,7 +74,7 @@ function pushParamsFrom03(operation: A2aOperation, params: JsonObject): JsonObje
   return { ...(id !== undefined && { taskId: id }), ...(config !== undefined && { id: config }) };
 }
 
-/** 0.3 has a list of schemes, of which 1.0 has the first. */
+/** 0.3 has a list of schemes; 1.0 keeps only the first. */
 export function pushConfigFrom03(config: Json): Json {
   if (!isObject(config) || !isObject(config['authentication'])) return config;
   const { schemes, ...rest } = config['authentication'];

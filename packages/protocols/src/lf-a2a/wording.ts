@@ -15,7 +15,7 @@ export interface A2aWording {
   event(event: StreamEvent): Json;
   config(config: TaskPushNotificationConfig): Json;
   configs(configs: readonly TaskPushNotificationConfig[]): Json;
-  /** The answer to a config that was deleted. */
+  /** The answer to the deletion of a config. */
   readonly deleted: Json;
 }
 

@@ -18,13 +18,13 @@ export interface AnswerFoldOptions {
 }
 
 /**
- * The frames of an answer as the result of `tools/call`. `content` and `structuredContent` each hold the whole answer: some clients
- * show a model only the one, some only the other.
+ * The frames of an answer as the result of `tools/call`. `content` and `structuredContent` each have the whole answer,
+ * because some clients show a model only one of them.
  */
 export class AnswerFold {
-  /** Text so far. */
+  /** The text of the answer so far. */
   text = '';
-  /** Frames so far. */
+  /** The number of frames so far. */
   count = 0;
   /** The sequence of the last frame; -1 before the first. */
   last = -1;
@@ -65,7 +65,7 @@ export class AnswerFold {
     else if (frame.response_kind === 'e2a.chunk') this.#chunk(frame.body);
   }
 
-  /** The result: that of the final frame, or "working". */
+  /** The result of the final frame; before it, a result with the status `working`. */
   result(): JsonObject {
     const { requestId } = this.#options;
     const result = this.#final === undefined ? this.#working() : this.#ended(this.#final);
@@ -150,7 +150,7 @@ export class AnswerFold {
   }
 }
 
-/** How a question can be answered where the client cannot show it: consent is a person's to give, and not a model's. */
+/** Explains how to answer a question that the client cannot show. Only a person may give consent, not a model. */
 function questionHelp(question: Question, requestId: string): string {
   const { question_id: id } = question;
   const answer = needsPerson(question)
@@ -159,7 +159,10 @@ function questionHelp(question: Question, requestId: string): string {
   return `A question is open:\n${questionText(question)}\n${answer}`;
 }
 
-/** A tool's own result: content blocks as they are, an object as structured content beside its JSON, anything else as text. */
+/**
+ * A tool's own result: content blocks unchanged, an object as structured content beside its JSON, anything else as
+ * text.
+ */
 function toolResult(result: Json): JsonObject {
   if (typeof result === 'string') return { content: [textBlock(result)] };
   if (Array.isArray(result) && result.length > 0 && result.every(isContentBlock)) return { content: result };
@@ -167,7 +170,7 @@ function toolResult(result: Json): JsonObject {
   return isObject(result) ? { content, structuredContent: result } : { content };
 }
 
-/** Whether it is one of MCP's content blocks, with what its type requires. */
+/** Whether a value is one of MCP's content blocks and has the members that its type requires. */
 export function isContentBlock(value: Json): boolean {
   if (!isObject(value) || typeof value['type'] !== 'string') return false;
   const required = Object.hasOwn(BLOCKS, value['type']) ? BLOCKS[value['type']] : undefined;
@@ -214,5 +217,5 @@ const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   resource_link: ['uri', 'name'],
 };
 const LONGEST_WORDS = 120;
-/** In `_meta` of every result: the request behind it. In `_meta` of a call: the id it is to have. */
+/** In `_meta` of a result: the id of its request. In `_meta` of a call: the id that its request should get. */
 export const REQUEST_ID_META = 'dragoman/request_id';

@@ -13,7 +13,7 @@ import {
   TaskParams,
 } from './shapes.ts';
 
-/** The params of each method that has some. */
+/** The params of each method that takes any. */
 export interface McpParams {
   initialize: InitializeParams;
   'tools/list': PageParams;

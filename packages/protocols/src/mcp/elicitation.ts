@@ -20,7 +20,10 @@ export function elicitation(question: Question, version: string): JsonObject {
   return { method: 'elicitation/create', params };
 }
 
-/** Whether a client shows this question to a person. A client that names no mode has forms (client features, Elicitation). */
+/**
+ * Whether a client can show this question to a person. A client that names no mode supports forms (client features,
+ * Elicitation).
+ */
 export function canElicit({ elicitation: declared }: JsonObject, { url }: Pick<Question, 'url'>): boolean {
   if (!isObject(declared)) return false;
   const hasUrl = isOn(declared['url']);
@@ -31,7 +34,10 @@ function isOn(mode: Json | undefined): boolean {
   return mode === true || isObject(mode ?? null);
 }
 
-/** Consent and a choice have one field. Names beside the values of a choice were written differently before 2025-11-25. */
+/**
+ * The form of a question. Consent and a choice have one field. The names of its values were written differently before
+ * 2025-11-25.
+ */
 function formFor({ schema, options = [] }: Question, version: string): JsonObject {
   if (schema !== undefined) return schema as JsonObject;
   if (options.length === 0) return { type: 'object', properties: {} };

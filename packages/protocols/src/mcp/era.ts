@@ -19,8 +19,8 @@ export interface ModernClient {
 }
 
 /**
- * Whether a message is of the revision without sessions (2026-07-28, Versioning). A dual-era server decides for each message: the
- * version in `_meta`, or a header that only the modern revision has.
+ * Whether a message is of the revision without sessions (2026-07-28, Versioning). A dual-era server decides this for
+ * each message, by the version in `_meta` or by a header that only that revision has.
  */
 export function isModern(message: JsonObject, headers?: McpHeaders): boolean {
   if (metaOf(message)[MCP_META.version] !== undefined) return true;
@@ -29,7 +29,7 @@ export function isModern(message: JsonObject, headers?: McpHeaders): boolean {
   return headers?.method !== undefined && !isLegacyVersion(headers.version);
 }
 
-/** The client of a modern request, or what is wrong with its version, its `_meta` or its headers. */
+/** The client of a modern request, or the error in its version, its `_meta` or its headers. */
 export function readModern(message: JsonObject, headers?: McpHeaders): ModernClient | McpError {
   const meta = metaOf(message);
   const { [MCP_META.version]: version, [MCP_META.capabilities]: capabilities, [MCP_META.client]: info } = meta;
@@ -49,7 +49,7 @@ export function unsupportedVersion(requested: string): McpError {
   });
 }
 
-/** `params._meta`, empty where there is none. */
+/** `params._meta`; empty if there is none. */
 export function metaOf({ params }: JsonObject): JsonObject {
   const meta = isObject(params) ? params['_meta'] : undefined;
   return isObject(meta) ? meta : {};
@@ -98,7 +98,7 @@ function missing(field: string, expected: string): McpError {
   return mcpError(-32602, `params._meta["${field}"] is required: ${expected}.`, { status: 400 });
 }
 
-/** Where the name is that `Mcp-Name` repeats. */
+/** The member of `params` that `Mcp-Name` repeats, by method. */
 const NAMED: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',

@@ -9,13 +9,13 @@ export interface McpError {
   readonly code: number;
   readonly message: string;
   readonly data?: Json;
-  /** Of the HTTP answer. */
+  /** The status of the HTTP answer. */
   readonly status: number;
 }
 
 /**
- * A failure in MCP's terms. -32000 to -32099 belong to MCP, so a failure that JSON-RPC has no code for has its HTTP status as
- * its code. An answer to a request that could be read is 200.
+ * A failure in MCP's terms. The codes -32000 to -32099 belong to MCP, so a failure without a standard JSON-RPC code has
+ * its HTTP status as its code. The HTTP status of the answer is 200, because the request could be read.
  */
 export function mcpErrorOf({ code, message, retryable, details }: Failure): McpError {
   const row = FAILURES[code];
@@ -35,7 +35,7 @@ export function mcpErrorOf({ code, message, retryable, details }: Failure): McpE
   };
 }
 
-/** One of JSON-RPC's own, or of MCP's. */
+/** An error with a code of JSON-RPC or of MCP. */
 export function mcpError(
   code: number,
   message: string,

@@ -1,9 +1,11 @@
-/** A name that every client accepts: letters, digits and `_`, at most 48 of them. Clients put `mcp__SERVER__` before it. */
+/**
+ * A name that every client accepts: at most 48 letters, digits and `_`, because clients put `mcp__SERVER__` before it.
+ */
 export function mcpToolName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_]/g, '_').slice(0, LONGEST) || '_';
 }
 
-/** Each of these names as MCP has it, no two the same: `a-b` and `a.b` are `a_b` and `a_b_2`. Those in `taken` are not given out. */
+/** A different tool name for each name: `a-b` and `a.b` become `a_b` and `a_b_2`. The names in `taken` are not used. */
 export function uniqueToolNames(names: readonly string[], taken: readonly string[] = []): string[] {
   const used = new Set(taken);
   return names.map((name) => {

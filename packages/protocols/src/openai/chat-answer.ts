@@ -30,7 +30,7 @@ export class ChatAnswer {
     return this.#chunk({ role: 'assistant', content: '' });
   }
 
-  /** An answer that fails ends with OpenAI's error object. */
+  /** The chunks for one more frame. An answer that fails ends with OpenAI's error object. */
   chunks(frame: E2AResponse): JsonObject[] {
     const { text, reasoning, end } = this.#answer.apply(frame);
     const chunks: JsonObject[] = [];

@@ -23,8 +23,8 @@ export interface TokenUsage {
 }
 
 /**
- * The answer of a model, from the chunks of a streamed chat completion or from a whole one. Servers differ in details: the reasoning has
- * two names, some count all tool calls as index 0, and some send arguments as an object.
+ * The answer of a model, from the chunks of a streamed chat completion or from a whole one. Servers differ in details:
+ * the reasoning has two names, some give all tool calls the index 0, and some send arguments as an object.
  */
 export class CompletionFold {
   text = '';
@@ -43,12 +43,12 @@ export class CompletionFold {
     this.#mostCalls = mostCalls;
   }
 
-  /** Whether it exceeds the length limit. */
+  /** Whether the answer exceeds the length limit. */
   get isTooLong(): boolean {
     return this.#characters > this.#mostCharacters;
   }
 
-  /** Whether it exceeds the limit of calls; further calls are dropped. */
+  /** Whether the answer exceeds the limit of calls; further calls are dropped. */
   get hasTooManyCalls(): boolean {
     return this.#calls.length > this.#mostCalls;
   }
@@ -107,7 +107,7 @@ interface FoldLimits {
   readonly mostCalls?: number;
 }
 
-/** Both together; `undefined` when neither is known. */
+/** The sum of two usages; `undefined` if neither is known. */
 export function addedUsage(first: TokenUsage | undefined, second: TokenUsage | undefined): TokenUsage | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   const cached = (first.cached_input_tokens ?? 0) + (second.cached_input_tokens ?? 0);
@@ -121,7 +121,7 @@ export function addedUsage(first: TokenUsage | undefined, second: TokenUsage | u
   };
 }
 
-/** The sentence in an error of OpenAI's shape, or of a shape near it. */
+/** The message in an error of OpenAI's shape, or of a similar one. */
 export function errorText(error: Json): string {
   if (typeof error === 'string') return error;
   const inner = isObject(error) ? (error['message'] ?? error['error'] ?? error['detail']) : undefined;

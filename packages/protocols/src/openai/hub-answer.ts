@@ -66,7 +66,7 @@ export class HubAnswer {
   }
 }
 
-/** A result that is not text, as text. */
+/** A result without text, as JSON; empty if it has nothing to show. */
 function textFor(result: Json): string {
   if (result === null || (isObject(result) && typeof result['text'] === 'string')) return '';
   return isObject(result) && Object.keys(result).length === 0 ? '' : JSON.stringify(result);
@@ -105,7 +105,7 @@ function usageOf(usage: Json | undefined): TokenUsage | undefined {
   };
 }
 
-/** A call as chat completions have it. */
+/** A call in the form of chat completions. */
 export function chatToolCall({ id, name, arguments: args }: FunctionCall): JsonObject {
   return { id, type: 'function', function: { name, arguments: args } };
 }

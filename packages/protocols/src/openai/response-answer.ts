@@ -15,8 +15,8 @@ export interface ResponseAnswerOptions {
 }
 
 /**
- * The frames of an answer as a response of OpenAI's. The same frames always give the same events under the same numbers, so that a
- * reader can continue after any of them, while the answer is given and after any restart.
+ * The frames of an answer as a response of OpenAI's. The same frames always give the same events with the same numbers,
+ * so that a reader can continue after any of them, during the answer and after any restart.
  */
 export class ResponseAnswer {
   readonly #options: ResponseAnswerOptions;
@@ -54,7 +54,7 @@ export class ResponseAnswer {
     return [...events, this.#event(`response.${ENDS[String(response['status'])] ?? 'failed'}`, { response })];
   }
 
-  /** Its current state. */
+  /** The response in its current state. */
   response(): JsonObject {
     const { id, model, created, previousId, instructions, metadata = {} } = this.#options;
     const { end } = this.#answer;
@@ -182,5 +182,8 @@ const STATUS = {
   error: 'failed',
   cancelled: 'cancelled',
 } as const satisfies Record<AnswerFinish['reason'], string>;
-/** The last event of a response with this status. There is none for a cancelled one. */
+/**
+ * The last event by the status of a response. All others end with `response.failed`: OpenAI has no event for a
+ * cancelled one.
+ */
 const ENDS: Readonly<Record<string, string>> = { completed: 'completed', incomplete: 'incomplete' };

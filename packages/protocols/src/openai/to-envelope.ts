@@ -3,7 +3,7 @@ import { newProvenance } from '../e2a/provenance.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { ChatCompletionRequest, CreateResponseRequest } from './shapes.ts';
 
-/** The request of both APIs, in the form of chat completions. */
+/** A request of either API, in the form of chat completions. */
 export interface ChatAsk {
   readonly model: string;
   readonly messages: readonly JsonObject[];
@@ -16,10 +16,10 @@ export interface ChatAsk {
 
 export interface ChatDetails {
   readonly requestId: string;
+  /** The session that this server keeps; null if the request has the whole conversation. */
   readonly sessionId: string | null;
-  /** The server keeps the session, so only the new messages are sent. */
   readonly api: 'chat.completions' | 'responses';
-  /** The work ends when its reader disconnects, because the answer cannot be read again. */
+  /** Whether the work ends when its reader disconnects, because the answer cannot be read again. */
   readonly endsUnread: boolean;
   readonly sourceAgentId: string | null;
   readonly now: Date;
@@ -57,8 +57,9 @@ export function responseAskOf(request: CreateResponseRequest): ChatAsk {
 }
 
 /**
- * A request to an agent. `content` is the last user message, for agents that read one text; `messages` is everything, for agents made of a
- * model. In a session that this server keeps, messages before the last one of the user are known already.
+ * A request to an agent. `content` is the last user message, for agents that read one text. `messages` is for agents
+ * that pass them on to a model. In a session that this server keeps, only system messages and those from the last user
+ * message on are sent.
  */
 export function chatEnvelope(ask: ChatAsk, details: ChatDetails): E2AEnvelope {
   const { requestId, sessionId, api, endsUnread, sourceAgentId, now } = details;

@@ -109,7 +109,7 @@ export const env = {
     'env/exp/list/resp': answer(EnvExperienceListResponse),
     'env/state/push': notice(EnvStatePush, 'host'),
   },
-  // The protocol's index page spells these two differently from its code.
+  // The protocol's index page spells these types differently from its code.
   aliases: {
     'env/spaces/req': 'env/space/req',
     'env/spaces/resp': 'env/space/resp',
@@ -117,7 +117,7 @@ export const env = {
   },
 } as const satisfies Namespace;
 
-/** `actions[n]` is done in `episode_ids[n]`, so there must be as many. */
+/** `actions[n]` is for `episode_ids[n]`, so both lists must have the same length. */
 function oneActionAnEpisode({ episode_ids, actions }: JsonObject): readonly Issue[] {
   const episodes = Array.isArray(episode_ids) ? episode_ids.length : 0;
   const wanted = Array.isArray(actions) ? actions.length : 0;

@@ -56,7 +56,7 @@ export const Feedback = {
     },
     ['polarity'],
   ),
-  // A correction must contain the correct action.
+  // Corrective feedback must contain the correction.
   if: { required: ['polarity'], properties: { polarity: { const: 'corrective' } } },
   // biome-ignore lint/suspicious/noThenProperty: a JSON Schema keyword
   then: { required: ['correction'], properties: { correction: { minLength: 1 } } },
@@ -97,7 +97,7 @@ export const LearnFeedbackRequest = object({ feedbacks: { type: 'array', items: 
 export const LearnFeedbackResponse = object({ req_id, recorded: count(0), new_score: numberOrNull });
 export const LearnExperienceRequest = object({ experiences: list(Experience) });
 export const LearnExperienceResponse = object({ req_id, stored: count(0) });
-// An empty component_name means all of them.
+// An empty component_name means all components.
 export const LearnAdaptRequest = object({ component_name: text(''), strategy: choice(ADAPT_STRATEGIES, 'ppo') });
 export const LearnAdaptResponse = object({ req_id, updated: list(PerformanceRecord), message: text('') });
 export const LearnStatsRequest = object({ component_name: text('') });

@@ -35,13 +35,13 @@ export const McpServerConfig = object({
   headers: stringMap,
   timeout: seconds(300),
   auto_reconnect: flag(true),
-  // Empty: all of them.
+  // An empty list allows everything.
   tool_allow_list: strings,
   resource_allow_list: strings,
 });
 export type McpServerConfig = Complete<typeof McpServerConfig>;
 
-/** The state of a server. Without defaults, because an unknown count is not zero. */
+/** The state of a server. Its fields have no defaults, because an unknown count is not zero. */
 export const McpServerInfo = object({
   server_id: string,
   name: string,
@@ -174,6 +174,6 @@ export const mcp = {
     'mcp/root/list/req': request(RootListRequest, 'mcp/root/list/resp', { from: 'host' }),
     'mcp/root/list/resp': answer(RootListResponse, 'agent'),
   },
-  // The protocol's index page spells sampling out.
+  // The protocol's index page writes `sampling` instead of `sample`.
   aliases: { 'mcp/sampling/req': 'mcp/sample/req', 'mcp/sampling/resp': 'mcp/sample/resp' },
 } as const satisfies Namespace;

@@ -12,7 +12,7 @@ import {
 } from '../fields.ts';
 import { answer, type Namespace, request } from '../message-row.ts';
 
-/** The states that are written; any text is read. */
+/** The states that we write. When reading, any text is accepted. */
 export const SUBAGENT_STATUSES = ['READY', 'RUNNING', 'COMPLETED', 'FAILED', 'TERMINATED'] as const;
 
 export const SpawnRequest = object(

@@ -25,7 +25,7 @@ export const TaskAddRequest = object(
   ['plan_id', 'title'],
 );
 export const TaskAddResponse = object({ req_id, success: flag(false), task_id: text(''), status: text('') });
-// An empty status or assignee, or no deps, leaves it unchanged.
+// An empty status, assignee or list of deps leaves that value unchanged.
 export const TaskUpdateRequest = object(
   { plan_id: requiredName, task_id: requiredName, status: text(''), assignee: text(''), deps: strings },
   ['plan_id', 'task_id'],

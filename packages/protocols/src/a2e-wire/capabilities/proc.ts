@@ -19,8 +19,8 @@ export const STDIN_MODES = ['pipe', 'null'] as const;
 export const STREAM_TYPES = ['stdout', 'stderr'] as const;
 
 /**
- * The states we write. The protocol's page names others (`stopped`, `crashed`) than its code sends, so what is read
- * stays open text.
+ * The states that we write. The protocol's page names others (`stopped`, `crashed`) than its code sends, so any text is
+ * accepted when reading.
  */
 export const PROC_STATES = ['running', 'completed', 'failed', 'killed', 'timedout', 'not_found', 'error'] as const;
 

@@ -21,7 +21,7 @@ import {
 import { EVENT_FIELDS } from '../message.ts';
 import { answer, event, type Namespace, request } from '../message-row.ts';
 
-/** One parameter, as the protocol lists them. A nested one is only known to be an object; `input_schema` describes it. */
+/** One parameter of a tool. A nested parameter is only known to be an object; `input_schema` describes it. */
 export const ToolParameter = object(
   {
     name: requiredName,
@@ -89,7 +89,7 @@ export const ToolCallRequest = object(
     correlation_id: text(''),
     streaming: flag(false),
     timeout: seconds(30),
-    // Ours.
+    // Our addition.
     durable: described('Records the call, so that E2A can read, resume and cancel it under the id of this message.', {
       type: 'boolean',
     }),

@@ -53,7 +53,7 @@ function lower(low: Map<string, number>, node: string, value: number | undefined
   low.set(node, Math.min(low.get(node) ?? Number.POSITIVE_INFINITY, value ?? Number.POSITIVE_INFINITY));
 }
 
-/** Breadth first from `start` back to itself, inside its component. */
+/** Searches breadth first from `start` back to itself, inside its component. */
 function shortestCycle(
   start: string,
   knot: ReadonlySet<string>,

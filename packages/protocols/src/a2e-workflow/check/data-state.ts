@@ -4,7 +4,7 @@ import { canonicalPath, covers, type Path } from '../path.ts';
 /** The static knowledge about one place of the data model at one point of a run. */
 export interface Known {
   readonly path: Path;
-  /** Who may have written it last. */
+  /** The ids of the operations that may have written it last. */
   readonly by: readonly string[];
   /** `undefined`: anything. */
   readonly shapes: readonly Shape[] | undefined;
@@ -12,7 +12,7 @@ export interface Known {
   readonly certain: boolean;
   /** An array that may be empty although its source was not. */
   readonly mayBeEmpty: boolean;
-  /** The whole can also be read below this name. */
+  /** The whole value can also be read one step below, under this name. */
   readonly alsoAt?: string | undefined;
 }
 
@@ -41,13 +41,13 @@ export class DataState {
     this.#known.set(canonicalPath(path), { path, by: [by], ...written, certain: true });
   }
 
-  /** A condition has checked that it exists and is not empty. */
+  /** Records that a condition has found the value to exist and not to be empty. */
   assume(path: Path, by: string): void {
     const known = this.find(path) ?? { path, by: [by], shapes: undefined };
     this.#known.set(canonicalPath(known.path), { ...known, certain: true, mayBeEmpty: false });
   }
 
-  /** The result of reading `path`: the place itself, an outer place, or parts written below it. */
+  /** The knowledge about the value at `path`: from the place itself, an outer place, or parts written below it. */
   find(path: Path): Known | undefined {
     let outer: Known | undefined;
     let certain = false;

@@ -41,7 +41,7 @@ class Walk {
   run(ids: readonly string[], state: DataState, scope: Scope): void {
     for (const id of ids) {
       const operation = this.#subject.operations.get(id);
-      // Cycles have their own finding; here they must only not be followed endlessly.
+      // Another rule reports cycles; here they only must not be followed endlessly.
       if (operation === undefined || scope.inside.includes(id)) continue;
       if (++this.#steps > this.#subject.limits.steps) {
         this.#tooManySteps();
@@ -77,7 +77,7 @@ class Walk {
       const after = state.copy();
       this.run(idsOf(each), after, { inside, loops: [...scope.loops, operation] });
       state.becomeEither(state.copy(), after);
-      // It collects the results of the last operation.
+      // A Loop collects the results of its last operation.
       this.labels.passOn(each.at(-1)?.id ?? '', operation.id);
       return;
     }
@@ -95,7 +95,7 @@ class Walk {
     state.becomeEither(whenTrue, whenFalse);
   }
 
-  /** The writers of what an operation reads; loop items belong to the loop. */
+  /** The operations that wrote what this one reads. The writer of a loop's item is the loop. */
   #writers({ uses }: Examined, state: DataState, { loops }: Scope): readonly PlaceWriter[] {
     return uses.reads.map(({ path, pointer }) => {
       const items = loops.filter((loop) => isItemOf(loop, path)).map(({ id }) => id);
@@ -130,7 +130,10 @@ class Walk {
     if (mismatch !== undefined) this.drafts.push(about(operation, read.pointer, { code: 'wrong_type', ...mismatch }));
   }
 
-  /** `/loop/item`, `/loop/index`, the same below `/workflow`, and the loop's own `itemPath`. */
+  /**
+   * Whether the place is set by a Loop: `/loop/item`, `/loop/index`, the same below `/workflow`, or the loop's own
+   * `itemPath`. Reports other places below `/loop`.
+   */
   #isLoopItem(operation: Examined, { path, pointer }: Read, { loops }: Scope): boolean {
     if (loops.some((loop) => isItemOf(loop, path))) return true;
     if (path.root !== 'loop') return false;
@@ -143,7 +146,7 @@ class Walk {
     return true;
   }
 
-  /** API responses have any length; executions are limited. */
+  /** Warns about a loop over an API response: the response has any length, but an execution has a limit of steps. */
   #loopSize(loop: Examined, each: number, state: DataState): void {
     const { operations, limits } = this.#subject;
     const [input] = loop.uses.reads;

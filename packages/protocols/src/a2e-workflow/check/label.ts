@@ -11,7 +11,7 @@ import { apiOf, hostName, hostsOf, isHost } from './url.ts';
 export class Labels {
   readonly drafts: Draft[] = [];
   readonly #context: CheckContext;
-  /** The data that each operation fetches with credentials; operations in loops are visited repeatedly. */
+  /** The data that each operation fetches with credentials, kept because operations in loops are visited repeatedly. */
   readonly #fetched = new Map<string, readonly Fetched[]>();
   /** The calls whose data each result contains. */
   readonly #of = new Map<string, ReadonlySet<Fetched>>();
@@ -57,7 +57,7 @@ export class Labels {
     this.drafts.push(about(operation, pointer, { code: 'data_flow', message, suggestion }));
   }
 
-  /** Unavailable names have their own finding and no others. */
+  /** Skips credentials whose hosts are unknown; `usableCredentials` reports those that the caller cannot use. */
   #fetchedBy({ id: by, uses }: Examined, url: UrlParts): readonly Fetched[] {
     const known = this.#fetched.get(by);
     if (known !== undefined) return known;

@@ -5,7 +5,10 @@ import { canonicalPath, covers, formatPath, type Path, parsePath } from '../path
 import type { DataState } from './data-state.ts';
 import { about, type Draft, type Examined, type Subject } from './rule.ts';
 
-/** A read that no earlier operation satisfies: possible writers, and the path that was probably meant. */
+/**
+ * The findings for a read that no earlier operation satisfies. They name possible writers, or the path that was
+ * probably meant.
+ */
 export function missingRead(subject: Subject, operation: Examined, read: Read, state: DataState): readonly Draft[] {
   const { path, pointer } = read;
   if (path.root === 'store' && isStored(subject, path)) return [];
@@ -70,7 +73,7 @@ function probablyMeant({ operations, context }: Subject, path: Path, state: Data
   if (path.keys[1] === 'item' || path.keys[1] === 'index') return `${show(path.keys[1])} exists inside a Loop only`;
   const some = [...readable].slice(0, 4).map(([place, by]) => `${place} (${by})`);
   if (some.length > 0) return `available here: ${some.join(', ')}`;
-  // No outputPath leads there.
+  // An outputPath cannot be below /store.
   if (path.root === 'store')
     return `add a StoreData with the key ${show(formatPath(path).slice(start.length))} before it`;
   return `add an operation before it that writes ${canonicalPath(path)}`;

@@ -50,7 +50,7 @@ function suggestionFor(inside: string, operations: ReadonlyMap<string, Examined>
   return path === undefined ? 'write {/workflow/…} with the path of the value' : `write {${path}}`;
 }
 
-/** `item.id`, `users[0].id`, `steps.fetch.id`: the path that was probably meant. */
+/** The path that was probably meant by `item.id`, `users[0].id` or `steps.fetch.id`. */
 function pathMeant(inside: string, operations: ReadonlyMap<string, Examined>): string | undefined {
   const plain = inside.trim().replace(/^[$./]+/, '');
   const [, first = '', rest = ''] = /^([\w-]+)(.*)$/.exec(plain) ?? [];

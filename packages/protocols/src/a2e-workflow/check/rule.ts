@@ -15,7 +15,10 @@ export type Rule = (subject: Subject) => readonly Draft[];
 /** A finding before its severity. */
 export interface Draft extends Omit<Issue, 'offset'> {
   readonly code: FindingCode;
-  /** The operation it concerns; its pointer is relative to its line, otherwise to `beginExecution`. */
+  /**
+   * The operation of the finding: `pointer` is relative to its line. Without it, `pointer` is relative to
+   * `beginExecution`.
+   */
   readonly operationId?: string;
 }
 
@@ -51,7 +54,7 @@ export interface CheckedApi {
   /** The hosts whose data, fetched with a credential, may be sent here; `*` is any. */
   readonly accepts_data_from?: readonly string[];
   readonly endpoints?: readonly { readonly method: string; readonly path: string }[];
-  /** Callers without `*` may call other paths than `endpoints` too. */
+  /** Callers without `*` may also call paths that are not in `endpoints`. */
   readonly allow_unlisted?: boolean;
 }
 
@@ -64,7 +67,7 @@ export interface CheckedCredential {
 
 export interface CheckLimits {
   readonly operations: number;
-  /** Operations run in one execution, each time counted. */
+  /** Operations run in one execution. An operation inside a loop counts once for each item. */
   readonly steps: number;
   readonly apiCalls: number;
   /** Levels of Conditional and Loop. */
@@ -97,7 +100,7 @@ export interface Subject {
 }
 
 export interface Examined extends WorkflowOperation {
-  /** `undefined`: no such operation. */
+  /** `undefined` if the type is unknown. */
   readonly description: OperationDescription | undefined;
   readonly uses: Uses;
 }
@@ -111,12 +114,12 @@ export function examine(workflow: Workflow, context: CheckContext): Subject {
   }
   const limits = { ...DEFAULT_LIMITS, ...context.limits };
   const order = runOrder(workflow, context.operations);
-  // A listed target has its own finding.
+  // From the order as written: `cleanOrder` reports targets in it.
   const reached = reachedFrom(workflow.order, operations);
   return { workflow, order, context, limits, operations, reached, writersAround: writersIn(operations) };
 }
 
-/** Grouped by the first step below the root, which nested places share. */
+/** Groups writers by the first step below the root, which nested places share. */
 function writersIn(operations: ReadonlyMap<string, Examined>): Subject['writersAround'] {
   const writers = new Map<string, Set<Examined>>();
   for (const operation of operations.values()) {

@@ -8,8 +8,8 @@ export function severityOf(code: FindingCode, level: Level): Severity {
 }
 
 /**
- * `fatal`: certain to fail. `wrong`: a mistake that may still succeed. `doubtful`: fine in some runs,
- * not in others. `note`: legal, worth knowing.
+ * `fatal`: certain to fail. `wrong`: a mistake that may still succeed. `doubtful`: fails in some runs only. `note`:
+ * legal, but worth knowing.
  */
 const CLASSES = {
   fatal: { strict: 'error', moderate: 'error', lenient: 'error' },

@@ -5,7 +5,10 @@ import { parseUrlTemplate, type UrlParts } from '../template.ts';
 import { about, type CheckContext, type CheckedApi, type Draft, type Rule } from './rule.ts';
 import { FINDINGS, type FindingCode } from './severity.ts';
 
-/** Destinations: a fixed host, an API the caller may use, one of its endpoints, a host the credentials are bound to. */
+/**
+ * Each destination has a fixed host, belongs to an API that the caller may use and to one of its endpoints, and is a
+ * host that its credentials are bound to.
+ */
 export const destinations: Rule = ({ operations, context }) => {
   const drafts: Draft[] = [];
   for (const operation of operations.values()) {
@@ -15,7 +18,7 @@ export const destinations: Rule = ({ operations, context }) => {
         drafts.push(about(operation, at, draft));
       if (!parsed.ok) {
         const { code, expected, suggestion } = parsed.fault;
-        // A password in a URL is not repeated.
+        // The message must not repeat a password in a URL.
         const got = code === 'url_userinfo' ? '' : `; got ${show(text)}`;
         const message = `${nameOf(pointer)} ${expected}${got}`;
         add({ code: isFinding(code) ? code : 'url', message, ...(suggestion !== undefined && { suggestion }) });
@@ -31,7 +34,7 @@ export const destinations: Rule = ({ operations, context }) => {
         const hosts = hostsOf(id, context);
         if (hosts === undefined || hosts.some((host) => isHost(host, parsed.url))) continue;
         const message = `${nameOf(at)} would send the credential ${show(id)} to ${parsed.url.origin}; it is bound to ${hosts.join(', ') || 'no host'}`;
-        // As operators write it: without a port it is 443.
+        // As operators write it: a host without a port means port 443.
         const { host, port } = parsed.url;
         const ask = `ask the operator to bind it to ${port === 443 ? host : `${host}:${port}`}`;
         const suggestion = hosts.length === 0 ? ask : `send it to ${hosts.join(' or ')}, or ${ask}`;
@@ -117,7 +120,7 @@ export function apiOf(url: UrlParts, apis: Readonly<Record<string, CheckedApi>>)
     if (!parsed.ok || parsed.url.origin !== url.origin) continue;
     const base = parsed.url.fixedPath.replace(/\/+$/, '');
     const inside = url.fixedPath === base || url.fixedPath.startsWith(`${base}/`);
-    // `..` in a path would leave the base.
+    // A path with `..` would leave the base.
     if (!inside || climbs(url)) continue;
     if (best === undefined || base.length > best.base.length) {
       best = { id, api, base, path: url.pathPattern.slice(base.length) || '/' };
@@ -130,7 +133,7 @@ function climbs({ pathPattern }: UrlParts): boolean {
   return /(?:^|\/)(?:\.|%2e){2}(?:\/|$)/i.test(pathPattern);
 }
 
-/** Segment by segment; `{id}` and `:id` in the endpoint, and a template in the URL, fit anything. */
+/** Compares segment by segment. `{id}` and `:id` in the endpoint, and a template in the URL, match anything. */
 function samePath(endpoint: string, path: string): boolean {
   const wanted = endpoint.replace(/\/+$/, '').split('/');
   const given = path.replace(/\/+$/, '').split('/');
@@ -140,14 +143,14 @@ function samePath(endpoint: string, path: string): boolean {
   );
 }
 
-/** The hosts a credential is bound to, if it is one the caller may know about. */
+/** The hosts a credential is bound to; `undefined` if the caller must not use the credential, or they are unknown. */
 export function hostsOf(id: string, { credentials, permissions }: CheckContext): readonly string[] | undefined {
   const permitted = permissions?.credentials;
   if (permitted !== undefined && !permitted.includes('*') && !permitted.includes(id)) return undefined;
   return credentials !== undefined && Object.hasOwn(credentials, id) ? credentials[id]?.hosts : undefined;
 }
 
-/** `host` means port 443 over https; `host:port` that port. */
+/** `host` means port 443 over https; `host:port` means that port, over http or https. */
 export function isHost(host: string, url: UrlParts): boolean {
   const wanted = host.toLowerCase();
   return wanted === `${url.host}:${url.port}` || (wanted === url.host && url.port === 443 && url.secure);

@@ -11,7 +11,7 @@ import type { OperationDescription } from './description.ts';
 /** The HTTP methods of ApiCall. */
 export const API_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
 
-/** Milliseconds, when `timeout` is left out. */
+/** The timeout in milliseconds if `timeout` is absent. */
 export const DEFAULT_TIMEOUT = 30_000;
 
 export const ApiCallConfig = {
@@ -77,7 +77,7 @@ function addHeaderIssue(name: string, value: Json | undefined, issues: Issue[]):
   }
 }
 
-/** RFC 9110: a field value ends with its line. */
+/** A field value must not contain CR, LF or NUL (RFC 9110 §5.5). */
 function isOneLine(value: string): boolean {
   return !LINE_END.test(value);
 }
@@ -89,7 +89,7 @@ const BODY_WITH_GET: Issue = {
   suggestion: 'put the values into query, or change the method',
 };
 
-/** RFC 9110: a field name is a token. */
+/** A field name is a token (RFC 9110 §5.1). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
 const LINE_END = /[\n\r\0]/;
 

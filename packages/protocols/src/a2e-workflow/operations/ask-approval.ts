@@ -25,10 +25,10 @@ export const AskApprovalConfig = {
         additionalProperties: false,
       },
     },
-    // Or a form to fill in.
+    // A form to fill in, instead of options.
     schema: QuestionForm,
     outputPath: OutputPathText,
-    // Milliseconds, or a number with s, m, h or d behind it. Default: 1d. At most 30 days.
+    // Milliseconds, or a number followed by s, m, h or d. Default: 1d. At most 30 days.
     expires: {
       anyOf: [
         { type: 'integer', minimum: 1000, maximum: 2_592_000_000 },
@@ -52,7 +52,7 @@ export const AskApproval: OperationDescription = {
   inspect: (config) => [...eitherOptionsOrSchema(config), ...notTooLong(config)],
 };
 
-/** Milliseconds of `expires`, as it is written. */
+/** A value of `expires` in milliseconds. */
 export function expiryMs(expires: number | string): number {
   if (typeof expires === 'number') return expires;
   return Number(expires.slice(0, -1)) * (UNITS[expires.slice(-1)] ?? 0);

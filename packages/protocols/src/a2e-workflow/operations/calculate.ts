@@ -15,7 +15,7 @@ export const CalculateConfig = {
   properties: {
     inputPath: PathText,
     operation: { enum: CALCULATIONS },
-    // `max` and `min` also compare with it, if present.
+    // `max` and `min` include the operand in their comparison, if it is present.
     operand: NumberOrPath,
     // Decimal places for round. Default: 2.
     precision: { type: 'integer', minimum: 0, maximum: 15 },
@@ -42,7 +42,7 @@ function inputShapes({ operation }: JsonObject): readonly Shape[] {
   return ON_LISTS.some((name) => name === operation) ? ['array', 'number'] : ['number'];
 }
 
-/** The reference takes a bare path as operand. */
+/** The reference implementation accepts a bare path as operand. */
 function pathAsReference(value: Json): Json | undefined {
   return typeof value === 'string' && value.startsWith('/') ? { path: value } : undefined;
 }

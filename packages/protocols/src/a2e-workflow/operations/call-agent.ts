@@ -13,7 +13,7 @@ export const CallAgentConfig = {
     agent: CalleeName,
     // The text for the agent, sent as `chat.send`.
     message: Opaque,
-    // Or a method of the agent's own.
+    // A method of the agent, instead of `message`.
     method: { type: 'string', minLength: 1, maxLength: 256 },
     params: OpaqueObject,
     outputPath: OutputPathText,

@@ -3,7 +3,9 @@ import type { Static } from '../../static.ts';
 import { OutputPathText } from '../value.ts';
 import type { OperationDescription } from './description.ts';
 
-/** The name of a tool, an agent or a stored workflow. It is literal, so that a plan shows what it calls. */
+/**
+ * The name of a tool, an agent or a stored workflow. It takes no templates, so that a plan shows which one is called.
+ */
 export const CalleeName = { type: 'string', pattern: '^[a-zA-Z0-9._/-]{1,256}$' } as const;
 
 /** Milliseconds. */

@@ -8,7 +8,7 @@ export const TimeZone = { type: 'string', pattern: '^[A-Za-z0-9_+/-]+$', maxLeng
 /** How the three date operations write their result. */
 export const dateOutput = {
   format: { enum: ['iso8601', 'timestamp', 'custom'] },
-  // strftime, for `custom`: %Y-%m-%d.
+  // A strftime format such as %Y-%m-%d, for `custom`.
   formatString: { type: 'string', minLength: 1, maxLength: 256 },
 } as const;
 

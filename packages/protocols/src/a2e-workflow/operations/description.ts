@@ -26,22 +26,22 @@ export type Member = { readonly at: string } & (
   | {
       readonly is: 'input';
       readonly needs?: ShapeRule;
-      /** It tests for a value: the list of operations that run if it exists. */
+      /** For an input that is tested for existence: the list of operations that run only if the value exists. */
       readonly presentIn?: (config: JsonObject) => string | undefined;
     }
   | {
       readonly is: 'output';
       readonly gives?: ShapeRule;
-      /** Whether it can turn a non-empty array into an empty one. */
+      /** Whether the operation can turn a non-empty array into an empty one. */
       readonly empties?: (config: JsonObject) => boolean;
-      /** The whole result can also be read below this name. */
+      /** The whole result can also be read one step below, under this name. */
       readonly alsoAt?: (config: JsonObject) => string | undefined;
     }
   /** The path for a Loop's current item. */
   | { readonly is: 'item' }
-  /** The id of an operation it runs: in one of its branches, or once for each item. */
+  /** The id of an operation to run: in a branch, or once for each item. */
   | { readonly is: 'target'; readonly runs: 'branch' | 'each' }
-  /** A dotted field name inside the data it reads. */
+  /** A dotted field name inside the input. */
   | { readonly is: 'field' }
   | { readonly is: 'url' }
   /** A text with `{/path}`; with `fields` also `{field}`. */
@@ -52,13 +52,13 @@ export type Member = { readonly at: string } & (
   | { readonly is: 'comparand'; readonly needs?: ShapeRule }
   /** JSON with `{path}` and templates at every depth; it must not contain secrets. */
   | { readonly is: 'json' }
-  /** The name of its callee, which must be in this list of the caller's permissions. */
+  /** The name of the tool, agent or workflow to call, which must be in this list of the caller's permissions. */
   | { readonly is: 'callee'; readonly list: CalleeList }
   /** The name under which StoreData keeps its input; readable below `/store/`. */
   | { readonly is: 'key' }
-  /** The key of stored data that it reads. */
+  /** The key of stored data to read. */
   | { readonly is: 'stored-key' }
-  /** Its duration in milliseconds, exact or maximal. */
+  /** A duration in milliseconds: exact, or the most it may be. */
   | { readonly is: 'duration'; readonly bound: 'exact' | 'most' }
 );
 
@@ -80,7 +80,7 @@ export interface Alias {
   readonly canonical: (value: Json) => Json | undefined;
 }
 
-/** Reads words of other dialects as the spec's: `{ groupBy: 'group' }`. */
+/** Reads other spellings of a value as the spec's: `{ groupBy: 'group' }`. */
 export function renamed(at: string, words: Readonly<Record<string, string>>): Alias {
   return {
     at,
@@ -93,7 +93,7 @@ export function wrapped(at: string): Alias {
   return { at, canonical: (value) => (typeof value === 'string' ? [value] : undefined) };
 }
 
-/** A field that is required for this value of another field. */
+/** The issue if a field is missing that the value of another field requires. */
 export function requires(config: JsonObject, name: string, because: string): readonly Issue[] {
   if (Object.hasOwn(config, name)) return [];
   return [{ pointer: pointerTo('', name), code: 'required', message: `${name} is required ${because} but missing` }];

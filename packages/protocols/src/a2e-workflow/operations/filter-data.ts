@@ -39,7 +39,7 @@ export const FilterData: OperationDescription = {
   },
 };
 
-/** `/conditions/2/value/path` is in the third condition. */
+/** The shapes needed at a pointer: `/conditions/2/value/path` belongs to the third condition. */
 function comparedAt({ conditions }: JsonObject, pointer: string): readonly Shape[] | undefined {
   return Array.isArray(conditions) ? comparable(conditions[Number(pointer.split('/')[2])]) : undefined;
 }

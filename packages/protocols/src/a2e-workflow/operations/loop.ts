@@ -8,7 +8,7 @@ export const LoopConfig = {
   properties: {
     inputPath: PathText,
     operations: { type: 'array', items: Id, minItems: 1, maxItems: 100 },
-    // Besides /loop/item and /workflow/item, the current item is here.
+    // Where the current item is also readable, besides /loop/item and /workflow/item.
     itemPath: OutputPathText,
     // Items processed concurrently. Default: 1. With more, an item does not see what the others write.
     parallel: { type: 'integer', minimum: 1, maximum: 16 },

@@ -3,7 +3,7 @@ import type { Static } from '../../static.ts';
 import { OutputPathText, PathText } from '../value.ts';
 import type { OperationDescription } from './description.ts';
 
-/** The spec's four, and the catalogue's `merge`: concat for arrays, deepMerge for objects, decided by the data. */
+/** The spec's four strategies, and the catalogue's `merge`, which is concat for arrays and deepMerge for objects. */
 export const STRATEGIES = ['concat', 'union', 'intersect', 'deepMerge', 'merge'] as const;
 
 export const MergeDataConfig = {

@@ -9,7 +9,7 @@ export const StoreDataConfig = {
   required: ['inputPath', 'storage', 'key'],
   properties: {
     inputPath: PathText,
-    // Per agent, per execution, or a file below the agent's own folder.
+    // localStorage is per agent, sessionStorage per execution, and file a file below the agent's own folder.
     storage: { enum: STORAGES },
     key: { type: 'string', minLength: 1, maxLength: 256 },
   },
@@ -25,6 +25,6 @@ export const StoreData: OperationDescription = {
     { at: '/inputPath', is: 'input' },
     { at: '/key', is: 'key' },
   ],
-  // The operation catalogue's words for storage that outlives the execution.
+  // The operation catalogue has these words for storage that outlives the execution.
   aliases: [renamed('/storage', { indexedDB: 'localStorage', database: 'localStorage' })],
 };

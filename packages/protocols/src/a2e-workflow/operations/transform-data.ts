@@ -22,9 +22,8 @@ export const TransformDataConfig = {
       properties: {
         field: FieldText,
         order: { enum: ['asc', 'desc'] },
-        // `select` lists fields, `map` renames them: { "full_name": "name" }, or computes:
-        // { "total": "{price} * {quantity}" }, `sort` orders by several, listed or as
-        // { "points": "desc", "name": "asc" }.
+        // `select` lists fields. `map` renames fields, { "full_name": "name" }, or computes them, { "total": "{price} *
+        // {quantity}" }. `sort` orders by several fields, listed or as { "points": "desc", "name": "asc" }.
         fields: { type: ['array', 'object'], items: FieldText, additionalProperties: FieldText },
         // `limit` takes this many items, after skipping `offset` items.
         count: { type: 'integer', minimum: 0 },
@@ -102,7 +101,7 @@ export function aggregation(config: JsonObject): string | undefined {
   return typeof operation === 'string' ? operation : undefined;
 }
 
-/** By the name of the transform, as are the needs below. Maps, because the caller chooses the name. */
+/** The shapes that each transform gives. This and NEEDS are Maps, because the caller chooses the key. */
 const GIVES: ReadonlyMap<unknown, readonly Shape[]> = new Map<unknown, readonly Shape[]>([
   ['map', ['array']],
   ['sort', ['array']],
@@ -177,7 +176,7 @@ function wrongExpressions(fields: JsonObject): readonly Issue[] {
   });
 }
 
-/** The same for two aggregations. */
+/** Two aggregations with one name: only the later would be left. */
 function sameResults(operations: readonly Json[]): readonly Issue[] {
   const named = operations.map((item, index) => ({
     name: isAggregation(item) ? aggregateName(item) : undefined,
@@ -197,7 +196,7 @@ export function aggregateName({ as, field, operation }: Aggregation): string {
   return as ?? (field === undefined ? operation : `${operation}_${field}`);
 }
 
-/** Other values are refused elsewhere. */
+/** The schema refuses other values. */
 function isAggregation(item: Json): item is JsonObject & Aggregation {
   const isText = (name: string) => isObject(item) && typeof item[name] === 'string';
   const isAbsent = (name: string) => isObject(item) && item[name] === undefined;
@@ -215,7 +214,7 @@ function repeated(named: readonly { name: Json | undefined; at: string }[], sugg
   });
 }
 
-/** The sources that `map` reads are keys here; they have the rules of field names. */
+/** The keys of `fields` name fields too, so they have the same rules. */
 function forbiddenNames(names: readonly string[]): readonly Issue[] {
   return names.flatMap((name) => {
     const fault = fieldFault(name);
@@ -236,7 +235,7 @@ function unknownOrders(fields: JsonObject): readonly Issue[] {
     }));
 }
 
-/** Values that are not names are refused elsewhere. */
+/** The schema refuses values that are not names. */
 function needsField(operation: unknown): operation is string {
   return typeof operation === 'string' && operation !== 'count';
 }

@@ -16,8 +16,8 @@ export function a2aStreamPayloadFor(response: E2AResponse, request: E2AEnvelope)
 }
 
 /**
- * One frame as the body of an `a2a.stream_event`: text is an artifact that grows, thought and tools are news of a
- * working task, the final frame is the task itself. `undefined` where A2A has no word for it.
+ * One frame as the body of an `a2a.stream_event`: text extends an artifact, reasoning and tools are status updates of a
+ * working task, the final frame is the task itself. `undefined` for a frame that A2A cannot express.
  */
 export function a2aStreamEventOf(response: E2AResponse, request: E2AEnvelope): A2aStreamEventBody | undefined {
   const body = response.body;
@@ -50,13 +50,13 @@ function chunkEvent(body: JsonObject, response: E2AResponse, request: E2AEnvelop
         task_id: id,
         context_id: context,
         artifact: { artifact_id: artifactOf(id), parts: [{ text }] },
-        // A frame does not know what went before it; the first one of all surely starts the artifact.
+        // Earlier frames are not known here; only the first frame certainly starts the artifact.
         append: response.sequence > 0,
         last_chunk: response.is_final,
       },
     };
   }
-  // Thought is marked, so that a client can tell it from the answer.
+  // Reasoning is marked, so that a client can tell it from the answer.
   const part: JsonObject =
     kind === 'reasoning' && text !== undefined ? { text, metadata: { jiuwen_thought: true } } : partOf(delta);
   const status = statusOf('TASK_STATE_WORKING', response, [part]);
@@ -88,13 +88,13 @@ function statusOf(state: string, response: E2AResponse, parts: JsonObject[]): Js
   };
 }
 
-/** Text where there is text, else the value as data. */
+/** The value as a part: as text if it has one, otherwise as data. */
 function partOf(value: Json): JsonObject {
   const text = textOfResult(value);
   return text === undefined ? { data: value } : { text };
 }
 
-/** The ids the client knows its task by; where it gave none, the request's own. */
+/** The ids that the client has for its task; if it gave none, the request's own. */
 function taskOf(response: E2AResponse, request: E2AEnvelope): { id: string; context: string } {
   const id = response.task_id ?? request.task_id ?? response.request_id ?? request.request_id ?? messageIdOf(response);
   return { id, context: response.context_id ?? request.context_id ?? request.session_id ?? id };

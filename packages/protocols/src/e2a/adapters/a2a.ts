@@ -5,7 +5,7 @@ import type { E2AResponse } from '../response.ts';
 import type { A2aStreamBranch } from '../response-body.ts';
 import { respellA2a, type Spelling } from './spelling.ts';
 
-/** A Linux Foundation A2A SendMessage call, and what its edge knows of it. */
+/** A Linux Foundation A2A SendMessage call, and what its endpoint knows about it. */
 export interface A2aCall
   extends Partial<
     Pick<
@@ -33,8 +33,8 @@ export interface A2aCall
 }
 
 /**
- * A2A SendMessage → E2A (E2A §8). The method is `session/prompt`, so the text and the blocks an ACP agent reads are
- * derived from the message's parts and put beside it.
+ * A2A SendMessage → E2A (E2A §8). The method is `session/prompt`, so the text and the blocks that an ACP agent reads
+ * are derived from the message's parts and added to `params`.
  */
 export function envelopeFromA2aSendMessage(call: A2aCall): E2AEnvelope {
   const { message_body: message, configuration = {} } = call;
@@ -72,11 +72,11 @@ export function envelopeFromA2aSendMessage(call: A2aCall): E2AEnvelope {
 }
 
 export interface A2aOptions {
-  /** How A2A's field names in the payload are written. Default: as they are. A2A peers want `camelCase`. */
+  /** The spelling of A2A's field names in the payload. Default: unchanged. A2A peers expect `camelCase`. */
   readonly spelling?: Spelling;
 }
 
-/** An `a2a.stream_event` frame → the StreamResponse it is, with exactly one branch; else `undefined` (E2A §8). */
+/** An `a2a.stream_event` frame → its StreamResponse with exactly one branch; `undefined` for other frames (E2A §8). */
 export function e2aResponseToA2aStreamPayload(
   response: E2AResponse,
   { spelling }: A2aOptions = {},
@@ -97,7 +97,7 @@ export const BRANCH_KEYS: Readonly<Record<A2aStreamBranch, string>> = {
   artifact_update: 'artifactUpdate',
 };
 
-/** Exactly one branch, and something in it. */
+/** Whether a projection is a StreamResponse with exactly one branch. */
 function isReadyPayload(ready: Json | undefined): ready is JsonObject {
   if (!isObject(ready)) return false;
   const keys = Object.values(BRANCH_KEYS).filter((key) => Object.hasOwn(ready, key));
@@ -114,7 +114,7 @@ function outputModesOf(configuration: JsonObject): string[] {
   return modes.map((mode) => (typeof mode === 'string' ? mode : JSON.stringify(mode)));
 }
 
-/** One A2A part as an ACP content block. Parts of A2A 1.0 are flat; before it, a file lay in `file`. */
+/** One A2A part as an ACP content block. Parts of A2A 1.0 are flat; earlier versions have a file in `file`. */
 function blockOf(part: JsonObject): JsonObject[] {
   if (typeof part['text'] === 'string') return [{ type: 'text', text: part['text'] }];
   const file = isObject(part['file']) ? { ...part, ...part['file'] } : part;
@@ -125,11 +125,11 @@ function blockOf(part: JsonObject): JsonObject[] {
     return [{ type: 'resource_link', uri, name: name ?? uri, ...(mime !== null && { mime_type: mime }) }];
   const bytes = textIn(file, 'raw', 'bytes', 'fileWithBytes', 'file_with_bytes');
   if (bytes !== null) return [bytesBlock(bytes, mime ?? 'application/octet-stream', name)];
-  // ACP has no block for data; its JSON text is what an agent can read.
+  // ACP has no block for data, so the agent gets its JSON as text.
   return part['data'] === undefined ? [] : [{ type: 'text', text: JSON.stringify(part['data']) }];
 }
 
-/** Pictures and sound have their own block; other bytes are an embedded resource. */
+/** Images and audio have their own blocks; other bytes are an embedded resource. */
 function bytesBlock(data: string, mime: string, name: string | null): JsonObject {
   const kind = mime.slice(0, mime.indexOf('/'));
   if (kind === 'image' || kind === 'audio') return { type: kind, data, mime_type: mime };

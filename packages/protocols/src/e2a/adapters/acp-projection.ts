@@ -10,8 +10,8 @@ import { textOfResult } from './result-text.ts';
 import { respellAcp } from './spelling.ts';
 
 /**
- * The JSON-RPC messages an ACP client gets for one frame, in order and in ACP's own spelling: updates for what is on
- * its way, the response for what is final. Empty where ACP has no word for it.
+ * The JSON-RPC messages that an ACP client gets for one frame, in order and in ACP's own spelling: updates before the
+ * end, the response for the final frame. Empty for a frame that ACP cannot express.
  */
 export function acpMessagesFor(response: E2AResponse, request: E2AEnvelope): JsonObject[] {
   const updates = updatesOf(response, request).map((update) => notification(update, sessionOf(response, request)));
@@ -24,7 +24,7 @@ export function acpMessagesFor(response: E2AResponse, request: E2AEnvelope): Jso
   return answer === undefined ? updates : [...updates, answer];
 }
 
-/** The `session/update` of a frame. */
+/** The updates that a frame becomes. */
 function updatesOf(response: E2AResponse, request: E2AEnvelope): JsonObject[] {
   const body = response.body;
   switch (response.response_kind) {
@@ -33,7 +33,8 @@ function updatesOf(response: E2AResponse, request: E2AEnvelope): JsonObject[] {
     case 'acp.session_update':
       return isObject(body['update']) ? validAcpUpdates(respellAcp(body['update'], 'camelCase')) : [];
     case 'e2a.complete': {
-      // An answer in one frame has sent no chunk before it, and a prompt's result has no place for its text.
+      // Text of an answer in one frame is sent as a chunk: there was none before, and a prompt's result has no place
+      // for text.
       const text = isPrompt(request) && response.sequence === 0 ? textOfResult(body['result']) : undefined;
       return text === undefined ? [] : [messageChunk('agent_message_chunk', text)];
     }
@@ -55,7 +56,7 @@ function updateOfChunk(body: JsonObject, response: E2AResponse): JsonObject[] {
   return [messageChunk(kind === 'reasoning' ? 'agent_thought_chunk' : 'agent_message_chunk', text)];
 }
 
-/** Without a memory of what was announced: a call that has neither a status nor a result yet is taken for a new one. */
+/** Announced calls are not remembered here: a call with neither a status nor a result is treated as a new one. */
 function toolUpdate(delta: Json | undefined, response: E2AResponse): JsonObject {
   const { status, ...call } = acpToolCallOf(delta, response.response_id ?? '');
   return {
@@ -65,7 +66,7 @@ function toolUpdate(delta: Json | undefined, response: E2AResponse): JsonObject 
   };
 }
 
-/** The response to the client's call: there is one for a final frame, and none for a call without an id. */
+/** The response to the client's call; `undefined` before the final frame and for a call without an id. */
 function answerOf(response: E2AResponse, request: E2AEnvelope): JsonObject | undefined {
   const id = response.jsonrpc_id ?? request.jsonrpc_id;
   if (id === null || !response.is_final) return undefined;
@@ -80,14 +81,14 @@ function answerOf(response: E2AResponse, request: E2AEnvelope): JsonObject | und
   return { jsonrpc: '2.0', id, result: resultOf(body['result'], request) };
 }
 
-/** An error is one only with a code and a message. */
+/** Whether a response is valid: an error needs a code and a message. */
 function isAnswer({ error }: JsonObject): boolean {
   return (
     error === undefined || (isObject(error) && Number.isInteger(error['code']) && typeof error['message'] === 'string')
   );
 }
 
-/** A prompt ends with a reason; any other call with what the agent gave. */
+/** The result of a prompt is its stop reason; that of any other call is the agent's own. */
 function resultOf(result: Json | undefined, request: E2AEnvelope): Json {
   const members = isObject(result) ? respellAcp(result, 'camelCase') : {};
   if (!isPrompt(request)) return isObject(result) ? members : (result ?? null);
@@ -131,7 +132,7 @@ function firstOf(holder: JsonObject, ...names: readonly string[]): Json | undefi
   return names.map((name) => holder[name]).find((value) => value !== undefined && value !== null);
 }
 
-// Several of our codes share one E2A code; the first row that has it decides.
+// Several of our codes share one E2A code; the first row with it decides.
 const JSON_RPC_OF: ReadonlyMap<string, number> = new Map(
   Object.values(FAILURES)
     .reverse()

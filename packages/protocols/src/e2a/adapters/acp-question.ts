@@ -9,7 +9,7 @@ export function questionBody(question: Question, sessionId: string | null): Json
   return { id, ...(isConsent(question) ? permissionRequest : elicitation)(question, session), question };
 }
 
-/** A permission or a plan: what ACP asks by `session/request_permission`. */
+/** Whether ACP asks the question with `session/request_permission`: a permission or a plan. */
 export function isConsent({ kind }: Pick<Question, 'kind'>): boolean {
   return kind === 'permission' || kind === 'plan';
 }
@@ -23,7 +23,7 @@ function permissionRequest(question: Question, session: JsonObject): JsonObject 
   return { method: 'session/request_permission', params: { ...session, tool_call: toolCallOf(question), options } };
 }
 
-/** ACP's permission request is about a tool call; a question without one has its title in that place. */
+/** ACP's permission request is about a tool call; for a question without one, the question itself takes that place. */
 function toolCallOf({ question_id: id, title, description, subject }: Question): JsonObject {
   const shown = [description, subject?.command, subject?.text].filter((text) => text !== undefined && text !== '');
   return {
@@ -45,7 +45,7 @@ function elicitation(question: Question, session: JsonObject): JsonObject {
   return { method: 'elicitation/create', params: { ...session, message, ...params } };
 }
 
-/** The form of a question; that of a choice has one field. */
+/** The form of a question. A choice has a form with one field. */
 function formOf({ schema, options = [] }: Question): JsonObject {
   if (schema !== undefined) return schema as JsonObject;
   if (options.length === 0) return { type: 'object', properties: {} };
@@ -103,7 +103,10 @@ function flatForm(schema: Json | undefined): NonNullable<NewQuestion['schema']> 
   return { type: 'object', properties: Object.fromEntries(fields), required: needed };
 }
 
-/** The answer as the result of ACP's request. A permission that was declined is answered by its rejecting option, if it has one. */
+/**
+ * The answer as the result of ACP's request. A declined permission is answered with its rejecting option, if it has
+ * one.
+ */
 export function acpResultFor(question: Pick<Question, 'kind' | 'options'>, answer: QuestionAnswer): JsonObject {
   const { action, option_id, content } = answer;
   if (!isConsent(question)) return { action: action === 'selected' ? 'accept' : action, ...(content && { content }) };
@@ -112,7 +115,7 @@ export function acpResultFor(question: Pick<Question, 'kind' | 'options'>, answe
   return { outcome: { outcome: 'selected', optionId } };
 }
 
-/** The option by which a question is rejected this time. */
+/** The option that rejects a question, if possible only this time. */
 export function rejectingOption({ options = [] }: Pick<Question, 'options'>): QuestionOption | undefined {
   return options.find(({ kind }) => kind === 'reject_once') ?? options.find(({ kind }) => kind === 'reject_always');
 }
@@ -145,7 +148,7 @@ function textIn(content: Json | undefined): string {
   return texts.join('\n\n');
 }
 
-/** The one field of the form that stands for a choice. */
+/** The name of the single field in the form of a choice. */
 export const CHOICE = 'choice';
 const PERMISSION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
 const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'array'] as const;

@@ -7,20 +7,20 @@ import { newProvenance } from '../provenance.ts';
 import type { E2AResponse } from '../response.ts';
 import { respellAcp, type Spelling } from './spelling.ts';
 
-/** A JSON-RPC call of an ACP client, and what its edge knows of it. */
+/** A JSON-RPC call of an ACP client, and what its endpoint knows about it. */
 export interface AcpCall
   extends Partial<Pick<E2AEnvelope, 'jsonrpc_id' | 'session_id' | 'channel' | 'identity_origin'>> {
   readonly method: string;
   readonly params?: JsonObject;
   readonly converter?: string;
-  /** Added to `provenance.details`, where they win. */
+  /** Added to `provenance.details`, where they replace members of the same name. */
   readonly details?: JsonObject;
-  /** When it was converted; without it `converted_at` stays null. */
+  /** The time of the conversion; without it, `converted_at` is null. */
   readonly now?: Date;
 }
 
 export interface AcpOptions {
-  /** The spelling of ACP's field names. Default: `snake_case`, as inside E2A. ACP peers want `camelCase`. */
+  /** The spelling of ACP's field names. Default: `snake_case`, as inside E2A. ACP peers expect `camelCase`. */
   readonly spelling?: Spelling;
 }
 
@@ -65,8 +65,8 @@ export function envelopeToAcpJsonrpcCall(envelope: E2AEnvelope, options: AcpOpti
 }
 
 /**
- * The params of a call: of `session/prompt`, with `prompt`, `session_id` and `_meta` filled in by E2A §7; of any
- * other method, a copy. All five steps run also where `prompt` is there already, and nothing of the envelope changes.
+ * The params of a call. For `session/prompt`, `prompt`, `session_id` and `_meta` are filled in by E2A §7, the last two
+ * even if `prompt` is already present; for any other method, the params are copied. The envelope is not changed.
  */
 export function mergeParamsToAcpPrompt(
   envelope: E2AEnvelope,
@@ -89,7 +89,7 @@ function promptParams(params: JsonObject, envelope: E2AEnvelope): JsonObject {
   };
 }
 
-/** E2A §7: content blocks as they are, else the first non-empty string of three. */
+/** E2A §7: the content blocks, otherwise the first non-empty string of `text`, `content` and `query`. */
 function promptOf(params: JsonObject): Json | undefined {
   const blocks = params['content_blocks'];
   if (Array.isArray(blocks) && blocks.length > 0) return copyOf(blocks);
@@ -97,7 +97,7 @@ function promptOf(params: JsonObject): Json | undefined {
   return text === undefined ? undefined : [{ type: 'text', text }];
 }
 
-/** One frame → the one JSON-RPC response object it is, or `undefined` where it is none (E2A §8, §12.6). */
+/** One frame → its JSON-RPC response, or `undefined` if it is not one (E2A §8, §12.6). */
 export function e2aResponseToAcpJsonrpcResponse(
   response: E2AResponse,
   { spelling = 'snake_case' }: AcpOptions = {},

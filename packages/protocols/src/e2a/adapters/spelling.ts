@@ -3,12 +3,12 @@ import { isObject, type Json, type JsonObject } from '../../json.ts';
 /** ACP and A2A write `sessionId` on the wire; E2A writes `session_id` inside (E2A §3). */
 export type Spelling = 'snake_case' | 'camelCase';
 
-/** The value with the ACP field names in it written the given way; every other key is unchanged. */
+/** The value with its ACP field names in the given spelling; every other key is unchanged. */
 export function respellAcp(value: JsonObject, spelling: Spelling): JsonObject {
   return respell(value, spelling === 'camelCase' ? ACP_TO_CAMEL : ACP_TO_SNAKE);
 }
 
-/** The same for the field names of Linux Foundation A2A. */
+/** The value with its Linux Foundation A2A field names in the given spelling. */
 export function respellA2a(value: JsonObject, spelling: Spelling): JsonObject {
   return respell(value, spelling === 'camelCase' ? A2A_TO_CAMEL : A2A_TO_SNAKE);
 }
@@ -16,7 +16,7 @@ export function respellA2a(value: JsonObject, spelling: Spelling): JsonObject {
 function respell(value: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
   const entries = Object.entries(value).map(([key, member]): [string, Json] => {
     const name = names.get(key);
-    // Where both spellings are there, each keeps its own.
+    // If both spellings are present, both are kept.
     const written = name === undefined || Object.hasOwn(value, name) ? key : name;
     return [written, OPAQUE.has(key) ? member : respellAny(member, names)];
   });
