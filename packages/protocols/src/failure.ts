@@ -77,8 +77,8 @@ export const FAILURES = {
   unreachable: { ...agent, text: 'The remote host is unreachable.', http: 502, jsonrpc: -32603, a2a: 'DEPENDENCY_FAILED', wire: 'runtime_error', workflow: 'ExecutionError', e2a: 'E2A.AGENT_ERROR' },
   tool_failed: { ...agent, text: 'The tool failed.', http: 502, jsonrpc: -32603, a2a: 'DEPENDENCY_FAILED', wire: 'tool_error', workflow: 'ExecutionError', e2a: 'E2A.TOOL_ERROR' },
   store_unavailable: { ...server, text: 'The storage of the server is temporarily unavailable.', http: 503, jsonrpc: -32053, a2a: 'SERVICE_UNAVAILABLE', wire: 'internal_error', workflow: 'ExecutionError', e2a: 'E2A.UNAVAILABLE' },
-  store_damaged: { fault: 'server', retryable: false, text: 'A record that this request needs is damaged in the storage of the server.', http: 500, jsonrpc: -32603, a2a: 'INTERNAL_ERROR', wire: 'internal_error', workflow: 'ExecutionError', e2a: 'E2A.INTERNAL_ERROR' },
   internal: { ...server, text: 'Internal error.', http: 500, jsonrpc: -32603, a2a: 'INTERNAL_ERROR', wire: 'internal_error', workflow: 'ExecutionError', e2a: 'E2A.INTERNAL_ERROR' },
+  store_damaged: { fault: 'server', retryable: false, text: 'A record that this request needs is damaged in the storage of the server.', http: 500, jsonrpc: -32603, a2a: 'INTERNAL_ERROR', wire: 'internal_error', workflow: 'ExecutionError', e2a: 'E2A.INTERNAL_ERROR' },
 } as const satisfies Record<string, FailureRow>;
 
 export type FailureCode = keyof typeof FAILURES;

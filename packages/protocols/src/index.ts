@@ -47,6 +47,7 @@ export {
   newAuth,
   newEnvelope,
 } from './e2a/envelope.ts';
+export { type ErrorIn, errorIn } from './e2a/error-in.ts';
 export { decodeFileRef, newFileRef, type WholeFileRef } from './e2a/file-ref.ts';
 export { FrameOrder, isFailed, isKeepalive, isServerPush } from './e2a/invariants.ts';
 export { type LogOptions, logLine } from './e2a/log-line.ts';

@@ -1,11 +1,11 @@
 import {
   type E2AResponse,
-  FAILURES,
+  errorIn,
   type Failure,
-  type FailureCode,
   failure,
   isObject,
   type Json,
+  type JsonObject,
   newEnvelope,
   newProvenance,
 } from '@dragoman/protocols';
@@ -71,14 +71,18 @@ export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock
 /** The result in a final frame. Throws `Refused` if the frame is an error. */
 export function resultOf({ response_kind: kind, status, body }: E2AResponse, target: string): Json {
   if (kind !== 'e2a.error' && status !== 'failed') return body['result'] ?? body;
-  const { code, message, details } = body;
-  throw new Refused(failureFrom(code, typeof message === 'string' ? message : `${target} failed.`, details));
+  throw new Refused(failureFrom(body, `${target} failed.`));
 }
 
-/** The failure of this server where the code is its own; any other code is an error of the target. */
-function failureFrom(code: Json | undefined, message: string, details: Json | undefined): Failure {
-  const known = (Object.keys(FAILURES) as FailureCode[]).find((name) => FAILURES[name].e2a === code);
-  const reported = isObject(details) ? details : {};
-  if (known !== undefined) return failure(known, reported, message);
-  return failure('agent_failed', { ...reported, ...(typeof code === 'string' && { code }) }, message);
+/** The failure of this server if the code is its own; any other code is an error of the target. */
+function failureFrom(body: JsonObject, otherwise: string): Failure {
+  const { code, message, details } = body;
+  const { failure: known, retryable, retryAfter } = errorIn(body);
+  const reported = {
+    ...(isObject(details) && details),
+    ...(retryAfter !== undefined && { retry_after: retryAfter }),
+    ...(known === undefined && typeof code === 'string' && { code }),
+  };
+  const made = failure(known ?? 'agent_failed', reported, typeof message === 'string' ? message : otherwise);
+  return { ...made, retryable: retryable ?? made.retryable };
 }

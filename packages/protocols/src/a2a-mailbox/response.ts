@@ -1,5 +1,6 @@
 import type { Stamp } from '../dialect.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
+import { errorIn } from '../e2a/error-in.ts';
 import type { E2AResponse } from '../e2a/response.ts';
 import { fnv1a } from '../fnv.ts';
 import { holdsSomething } from '../holds-something.ts';
@@ -110,12 +111,13 @@ function replyTo(request: MailboxMessage, { from, stamp, processingTime }: Answe
 
 function replyIn({ response_kind: kind, status, is_final: isFinal, body }: E2AResponse): Reply | undefined {
   if (kind === 'e2a.error' || status === 'failed') {
-    const { message, code, details, retry_after: wait, documentation_url: url } = body;
+    const { message, code, details, documentation_url: url } = body;
+    const { retryAfter } = errorIn(body);
     const content = {
       error: textIn(message) ?? 'The agent failed.',
       code: textIn(code) ?? 'E2A.AGENT_ERROR',
       ...(holdsSomething(details) && { details: details ?? null }),
-      ...(typeof wait === 'number' && { retry_after: wait }),
+      ...(retryAfter !== undefined && { retry_after: retryAfter }),
       ...(typeof url === 'string' && { documentation_url: url }),
     };
     return { status: 'error', contentType: 'application/json', content };

@@ -1,5 +1,6 @@
 import type { Stamp } from '../dialect.ts';
 import { type E2AEnvelope, newEnvelope } from '../e2a/envelope.ts';
+import { errorIn } from '../e2a/error-in.ts';
 import { newProvenance } from '../e2a/provenance.ts';
 import type { E2AResponse } from '../e2a/response.ts';
 import { FAILURES, type Failure } from '../failure.ts';
@@ -128,14 +129,15 @@ function resultIn(result: Json | undefined): JsonObject {
 function errorPayload(body: E2AResponse['body']): ErrorPayload {
   const message = valueAt(body, '/message');
   const details = valueAt(body, '/details') ?? valueAt(body, '/data');
-  const [wait, url] = [valueAt(body, '/retry_after'), valueAt(body, '/documentation_url')];
+  const { retryAfter } = errorIn(body);
+  const url = valueAt(body, '/documentation_url');
   return {
     status: 'error',
     error: {
       code: errorCodeFrom(valueAt(body, '/code')),
       message: typeof message === 'string' && message !== '' ? message : FAILURES.agent_failed.text,
       ...(details !== undefined && details !== null && { details: isObject(details) ? details : { details } }),
-      ...(typeof wait === 'number' && wait >= 0 && { retry_after: Math.ceil(wait) }),
+      ...(retryAfter !== undefined && retryAfter >= 0 && { retry_after: Math.ceil(retryAfter) }),
       ...(typeof url === 'string' && { documentation_url: url }),
     },
   };

@@ -1,4 +1,5 @@
 import type { E2AEnvelope } from '../e2a/envelope.ts';
+import { errorIn } from '../e2a/error-in.ts';
 import type { E2AResponse } from '../e2a/response.ts';
 import { FAILURES } from '../failure.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
@@ -88,7 +89,7 @@ function fieldsOf(result: Json, { answer }: ResultContext): JsonObject {
 }
 
 function errorOf({ response, row, reqId, stamp }: Frame): WireMessage {
-  const { code, message, retryable, details } = response.body;
+  const { code, message, details } = response.body;
   const given = typeof code === 'string' ? code : '';
   const wire = wireCodeOf(given, row);
   const fields = {
@@ -96,7 +97,7 @@ function errorOf({ response, row, reqId, stamp }: Frame): WireMessage {
     code: wire,
     message: typeof message === 'string' ? message : WIRE_ERRORS[wire].meaning,
     detail: { ...(isObject(details) ? details : {}), ...(given !== '' && { e2a_code: given }) },
-    retryable: typeof retryable === 'boolean' ? retryable : (RETRYABLE.get(given) ?? WIRE_ERRORS[wire].retryable),
+    retryable: errorIn(response.body).retryable ?? WIRE_ERRORS[wire].retryable,
     capability_name: row.capability ?? '',
   };
   return withFields('error', fields, stamp);
@@ -122,4 +123,3 @@ const FALLBACKS: Readonly<Record<string, WireErrorCode>> = {
 // wire an unknown method is an unknown tool.
 const rows = [FAILURES.unknown_method, ...Object.values(FAILURES)].reverse();
 const WIRE_CODES: ReadonlyMap<string, WireErrorCode> = new Map(rows.map(({ e2a, wire }) => [e2a, wire]));
-const RETRYABLE: ReadonlyMap<string, boolean> = new Map(rows.map(({ e2a, retryable }) => [e2a, retryable]));

@@ -1,3 +1,4 @@
+import { errorIn } from '../e2a/error-in.ts';
 import type { E2AResponse } from '../e2a/response.ts';
 import { FAILURES, type Failure, type FailureCode } from '../failure.ts';
 import { isObject, type JsonObject } from '../json.ts';
@@ -22,16 +23,16 @@ export function acpError({ code, message, details, retryable }: Failure): JsonOb
 /** The last frame of a failed answer as the error of a JSON-RPC response. */
 export function acpErrorOfFrame({ body }: E2AResponse, requestId: string): JsonObject {
   const { code, message, details } = body;
-  const known = (Object.keys(FAILURES) as FailureCode[]).find((name) => FAILURES[name].e2a === code);
+  const { failure, retryable = false } = errorIn(body);
   const more = isObject(details) ? details : {};
   return {
-    code: (known && ACP_CODES[known]) ?? JSON_RPC_CODES.internal_error,
+    code: (failure && ACP_CODES[failure]) ?? JSON_RPC_CODES.internal_error,
     message: typeof message === 'string' ? message : 'The agent failed.',
     data: {
       ...more,
       ...(code !== undefined && { e2a_code: code }),
       request_id: requestId,
-      retryable: known !== undefined && FAILURES[known].retryable,
+      retryable,
     },
   };
 }

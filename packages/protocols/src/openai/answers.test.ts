@@ -105,7 +105,7 @@ describe('a chat completion', () => {
   test('that fails is an error in the shape of OpenAI', () => {
     const body = { code: 'E2A.RATE_LIMITED', message: 'Too many.' };
     const { chunks, whole } = completed([chunk(0, 'text', 'Hel'), frame(1, 'e2a.error', body)]);
-    const error = { message: 'Too many.', type: 'rate_limit_error', param: null, code: 'rate_limited' };
+    const error = { message: 'Too many.', type: 'rate_limit_error', param: null, code: 'rate_limit_exceeded' };
     expect(chunks.at(-1)).toEqual({ error });
     expect(whole).toEqual({ status: 429, error });
   });

@@ -1,4 +1,5 @@
-import { FAILURES, type Failure } from '../failure.ts';
+import { errorIn } from '../e2a/error-in.ts';
+import { FAILURES, type Failure, type FailureCode } from '../failure.ts';
 import type { JsonObject } from '../json.ts';
 
 /** An error in OpenAI's shape, with the HTTP status it is sent with. */
@@ -19,7 +20,7 @@ export function openAiErrorOf({ code, message, details }: Failure): OpenAiError 
       message: `${text}${hints}`,
       type: typeOf(status),
       param: first === undefined || first.pointer === '' ? null : first.pointer.slice(1).replaceAll('/', '.'),
-      code: Object.hasOwn(CODES, code) ? (CODES[code] ?? code) : code,
+      code: CODES[code] ?? code,
     },
   };
 }
@@ -27,10 +28,11 @@ export function openAiErrorOf({ code, message, details }: Failure): OpenAiError 
 /** The error in the body of a final frame. */
 export function openAiErrorIn(body: JsonObject): OpenAiError {
   const { code, message } = body;
-  const row = Object.entries(FAILURES).find(([, { e2a }]) => e2a === code);
-  const status = row === undefined ? 502 : row[1].http;
+  const { failure } = errorIn(body);
+  const status = failure === undefined ? 502 : FAILURES[failure].http;
   const text = typeof message === 'string' ? message : 'The agent failed.';
-  return { status, error: { message: text, type: typeOf(status), param: null, code: row?.[0] ?? String(code) } };
+  const named = failure === undefined ? (typeof code === 'string' ? code : null) : (CODES[failure] ?? failure);
+  return { status, error: { message: text, type: typeOf(status), param: null, code: named } };
 }
 
 function typeOf(status: number): string {
@@ -45,7 +47,7 @@ const TYPES: Readonly<Record<number, string>> = {
 };
 
 /** Codes that OpenAI clients check. */
-const CODES: Readonly<Record<string, string>> = {
+const CODES: Readonly<Partial<Record<FailureCode, string>>> = {
   unauthenticated: 'invalid_api_key',
   no_route: 'model_not_found',
   rate_limited: 'rate_limit_exceeded',
