@@ -75,7 +75,7 @@ export function resultOf({ response_kind: kind, status, body }: E2AResponse, tar
   throw new Refused(failureFrom(code, typeof message === 'string' ? message : `${target} failed.`, details));
 }
 
-/** The failure of this server where the code is its own; any other code is an error of the target. */
+/** One of our failures if the code is ours; any other code is an error of the target. */
 function failureFrom(code: Json | undefined, message: string, details: Json | undefined): Failure {
   const known = (Object.keys(FAILURES) as FailureCode[]).find((name) => FAILURES[name].e2a === code);
   const reported = isObject(details) ? details : {};
