@@ -17,15 +17,18 @@ export interface Call {
   readonly log: Log;
   /** Data of the endpoint for the record. Absent while the call runs. */
   readonly beside?: Beside | undefined;
-  /** Read the answer from after this sequence; -1 or absent is from the start. */
+  /** Reads the answer after this sequence. Default: -1, from the start. */
   readonly after?: number | undefined;
   /** The tools the caller may use, for an agent to use on its behalf. Absent where there are none. */
   readonly tools?: CallerTools | undefined;
   /** Asks a person: `await call.ask({ kind: 'permission', title: 'Delete the folder?' })`. Agents always have it. */
   readonly ask?: Ask | undefined;
-  /** Asks the program of the caller, such as an editor for one of its files. Agents always have it. */
+  /** Asks the caller's client program, such as an editor for one of its files. Agents always have it. */
   readonly askClient?: AskClient | undefined;
-  /** Pauses the time limit of the call until the returned function is called, while a person answers elsewhere. Absent without a limit. */
+  /**
+   * Pauses the time limit of the call, for example while a person answers elsewhere, until the returned function is
+   * called. Absent without a limit.
+   */
   readonly pause?: (() => () => void) | undefined;
   /** The earlier turns of this conversation, oldest first. Default: the newest fifty. Always present for agents. */
   readonly history?: ((range?: HistoryRange) => Promise<readonly EarlierTurn[]>) | undefined;
@@ -35,17 +38,17 @@ export interface Call {
 export interface Beside {
   /** The caller's `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
-  /** Where it says no expiry itself: wait for an agent that is away until then, in epoch milliseconds. */
+  /** If the envelope has no expiry: until when to wait for an agent that is away, in epoch milliseconds. */
   readonly holdUntil?: number | undefined;
   /** The nonce of the signature: marked as used in the commit that records the request. */
   readonly nonce?: NonceRow | undefined;
   /** A delivery beyond the answer, recorded in the same commit. */
   readonly letter?: NewLetter | undefined;
-  /** The endpoint has counted it against the caller's limits already, to report them in its answer. */
+  /** Whether the endpoint has counted the request against the caller's limits already, to report them in its answer. */
   readonly counted?: boolean | undefined;
   /** The received message, recorded with its envelope. */
   readonly received?: Received | undefined;
-  /** Called when the request is on disk, with the row it has there: of a repeat, that of the first. */
+  /** Called when the request is on disk, with its row; for a repeat, with the row of the first request. */
   readonly onAccepted?: ((row: RequestRow, accepted: { readonly isRepeat: boolean }) => void) | undefined;
 }
 
@@ -54,7 +57,7 @@ export interface Received {
   /** The dialect of the endpoint. */
   readonly dialect: string;
   readonly text: string | Uint8Array;
-  /** The same as it was parsed, where it is an envelope already. */
+  /** The parsed message, if it is an envelope already. */
   readonly json?: Json;
 }
 
@@ -64,8 +67,8 @@ export type Added = Partial<
 >;
 
 /**
- * A call with more in it. Nothing is copied, and additions are made on first use: a signal or a set of tools
- * costs as much as a frame, and most agents look at neither.
+ * A call with additions. Nothing is copied, and additions may be getters, so that what most agents never read, such as
+ * signals and tools, is not created.
  */
 export class ExtendedCall implements Call {
   readonly #call: Call;
@@ -119,7 +122,7 @@ export class ExtendedCall implements Call {
 
 export interface HistoryRange {
   readonly limit?: number;
-  /** Default, and most: 8 MiB. */
+  /** Default and maximum: 8 MiB. */
   readonly maxBytes?: number;
 }
 
@@ -131,19 +134,19 @@ export interface EarlierTurn {
   readonly content: Json;
 }
 
-/** The handles of a call that runs. Aborts when it is to end. */
+/** The handles of a running call. Aborts when the call must end. */
 export interface RunningCall extends StopSignal {
-  /** Its record. */
+  /** The record of the request. */
   readonly row: RequestRow;
-  /** An earlier process started it, and may have recorded a part of the answer. */
+  /** Whether an earlier process started the call, and may have recorded a part of the answer. */
   readonly isResumed: boolean;
-  /** Its answer is given under another run, or after the next start. */
+  /** Whether another run answers the request, now or after the next start. */
   readonly isAbandoned: boolean;
   /** Adds a frame between those of the agent. Resolves when it is recorded; rejects when the answer is over. */
   emit(frame: Partial<E2AResponse>): Promise<void>;
   /** Ends the call for this reason; its `signal` then aborts with it. */
   end(reason: Error): void;
-  /** Leaves it to the next start, where its target can continue there. */
+  /** Leaves the call to the next start of the server, if its target can continue then. */
   leave(): void;
   /** Calls back when the call is over, however it ended. */
   onOver(callback: () => void): void;

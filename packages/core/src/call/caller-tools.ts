@@ -1,25 +1,25 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { EventKind, ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
 
-/** The tools as one caller may use them. */
+/** The tools that one caller may use. */
 export interface CallerTools {
   list(filter?: ToolFilter): Promise<readonly ToolDefinition[]>;
   call(name: string, args?: JsonObject, options?: CallerToolOptions): Promise<ToolResult>;
 }
 
 export interface CallerToolOptions {
-  /** 0 or absent: as long as any call may take. */
+  /** Default, also for 0: the longest allowed timeout. */
   readonly timeoutMs?: number;
   readonly onEvent?: (event: ToolEvent) => void;
 }
 
 export interface ToolFilter {
-  /** A part of the name, the description or a tag. Deferred tools are found by it too. */
+  /** A part of the name, the description or a tag. Also finds deferred tools. */
   readonly query?: string;
-  /** Every one of them has to be there. */
+  /** A tool must have all of these tags. */
   readonly tags?: readonly string[];
   readonly deferred?: boolean;
-  /** Groups of tools to leave out. */
+  /** Toolkits to leave out. */
   readonly without?: ReadonlySet<string>;
 }
 

@@ -7,7 +7,7 @@ export interface Principal {
   readonly permissions: Permissions;
   /** The caller's key, so that revoking the key ends what it opened; `undefined` for a signature. */
   readonly keyId?: string;
-  /** Its own limits, if they differ from the default. */
+  /** The caller's own limits, if they differ from the default. */
   readonly limits?: Partial<RateLimits>;
 }
 
@@ -26,7 +26,7 @@ export function allows(list: readonly string[], name: string): boolean {
   return list.includes('*') || list.includes(name);
 }
 
-/** The entry that allows a name: the wider one where there are two. */
+/** The entry that allows a name: `*` if the list has it, otherwise the name. */
 export function entryFor(list: readonly string[], name: string): string {
   return list.includes('*') ? '*' : name;
 }

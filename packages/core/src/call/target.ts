@@ -7,8 +7,8 @@ export function targetOf(envelope: E2AEnvelope): string | undefined {
 }
 
 /**
- * The targets that every server has beside its agents. Each decides by itself what a caller may use: `permissions.agents` does
- * not apply to them. No agent can take one of these ids.
+ * The targets that every server has beside its agents. Each decides by itself what a caller may use:
+ * `permissions.agents` does not apply to them. No agent can take one of these ids.
  */
 export const BUILT_IN_TARGETS = ['tools', 'workflows', 'agents'] as const;
 export type BuiltInTarget = (typeof BUILT_IN_TARGETS)[number];

@@ -39,17 +39,20 @@ export interface EngineOptions {
   readonly log: Log;
   /** The permitted callers. Default: the agents of the store. */
   readonly callers?: Callers;
-  /** Of the server, for clients that ask. Default: 0. */
+  /** The server's version, reported to clients that ask for it. Default: 0. */
   readonly version?: string;
   readonly defaultAgent?: string;
   readonly limits?: Partial<RateLimits>;
-  /** How long one answer may take. */
+  /** How long one answer may take. Default: 10 minutes. */
   readonly timeoutMs?: number;
-  /** The bytes of one answer, over all its frames. */
+  /** Maximum bytes of one answer, over all its frames. */
   readonly answerBytes?: number;
-  /** How long finished answers are kept. */
+  /** How long finished answers are kept. Default: a day. */
   readonly keepMs?: number;
-  /** The anonymous sender of a recorded owner, if it is one, so that a restart does not lose its requests. */
+  /**
+   * Returns the anonymous sender whose requests are recorded under this owner, so that they continue after a restart.
+   * `undefined` when the owner is not one.
+   */
   readonly anonymousSender?: (owner: string) => Principal | undefined;
 }
 
@@ -65,11 +68,11 @@ export class Engine {
   readonly questions: OpenQuestions;
   /** The calls of running requests to the clients of their callers. */
   readonly clientCalls: ClientCalls;
-  /** For everything that deletes by age. */
+  /** The time by which old records are deleted. */
   readonly purgeTime: PurgeTime;
-  /** Layers by channel, which endpoints apply to their requests on the way to the agent. */
+  /** Layers by channel. An endpoint adds one to change the requests of its channel before they reach the agent. */
   readonly channelLayers = new Map<string, Layer>();
-  /** The tools for agents; empty until they are set. */
+  /** The tools for agents; `undefined` until the server sets them. */
   tools: ToolRegistry | undefined;
   /** Answers an envelope: permit → limit → journal → deadline → the server's own methods or the agent. */
   readonly handle: Handler<Reading>;
@@ -79,7 +82,7 @@ export class Engine {
   readonly #keepMs: number;
   readonly #anonymousSender: (owner: string) => Principal | undefined;
   readonly #idempotent = new Set<string>();
-  /** Agents that were replaced and have not ended. */
+  /** Resolve when agents that were replaced or removed have ended. */
   readonly #retiring = new Set<Promise<void>>();
   #stopping: Promise<void> | undefined;
 
@@ -164,14 +167,14 @@ export class Engine {
   async start(): Promise<void> {
     const counts = this.limiter.load(this.#store.counters);
     await Promise.all([this.keys.load(), this.callers.ensureLoaded(), counts]);
-    // Every request is counted, so that is when there was one last.
+    // Every request is counted, so `load` returns the time of the latest request.
     this.purgeTime.start(await counts);
     await this.#noteOpen().catch((error) => this.#log.warn({ error: String(error) }, 'housekeeping failed'));
     await this.runs.table.recover();
     void this.#keepHouse();
   }
 
-  /** Lets running answers finish for this long, ends the rest as interrupted, and writes down the last counts. */
+  /** Lets running answers finish for `drainMs`, ends the rest as interrupted, and saves the counts of the limits. */
   stop({ drainMs }: { drainMs: number }): Promise<void> {
     this.#stopping ??= this.#stop(drainMs);
     return this.#stopping;
@@ -217,15 +220,18 @@ export class Engine {
     });
   }
 
-  /** An answer is kept from about when it was given, even if its request waited for days. */
+  /**
+   * Notes which requests are open: `keepMs` counts from about the end of an answer, even if its request waited for
+   * days.
+   */
   #noteOpen(): Promise<void> {
     const now = this.#clock.now().getTime();
     return this.#store.requests.noteOpen(now - ONE_HOUR, now);
   }
 
   /**
-   * Every second: the counts of the limits, so that a restart forgets at most that second. Every hour: old answers, and the
-   * sessions in which nothing is left.
+   * Every second, saves the counts of the limits, so that a crash loses at most that second. Every hour, deletes old
+   * answers and the sessions that have no requests left.
    */
   async #keepHouse(): Promise<void> {
     const { stopped } = this.runs.table;
@@ -250,9 +256,9 @@ export class Engine {
 }
 
 export interface AgentOptions {
-  /** Requests it works on at once; others wait. */
+  /** How many requests the agent works on at once; others wait. Default: 8. */
   readonly maxParallel?: number;
-  /** Repeating its requests is safe, so it may start before its request is on the disk. */
+  /** Repeating a request of this agent is safe, so the agent may start before the request is on the disk. */
   readonly isIdempotent?: boolean;
 }
 

@@ -5,9 +5,9 @@ import { CredentialUse } from '../secrets/credential-use.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 
 /**
- * Answers that may be reused for the next call of the same kind (A2E, Caching). The key has everything that could make the
- * answer differ: the caller, the version of each credential, and the whole request. Cached answers have been through
- * the gate, so they contain no secrets.
+ * Answers that may be reused for the next call of the same kind (A2E, Caching). The key has everything that could make
+ * the answer differ: the caller, the version of each credential, and the whole request. Cached answers have been
+ * through the gate, so they contain no secrets.
  */
 export class AnswerCache {
   readonly #clock: Clock;
@@ -17,7 +17,7 @@ export class AnswerCache {
   readonly #entries: LRUCache<string, Entry>;
   /** When a caller last wrote to an origin. */
   readonly #written = new LRUCache<string, number>({ max: MOST_WRITTEN });
-  /** When the cache of an owner was last cleared, and when all of it was. */
+  /** When each owner's part of the cache was last cleared. `#allCleared` is for the whole cache. */
   readonly #cleared = new LRUCache<string, number>({ max: MOST_WRITTEN });
   #allCleared = 0;
   #now = 0;
@@ -45,7 +45,10 @@ export class AnswerCache {
     return undefined;
   }
 
-  /** Marks the start of a call, for `keep`: its answer must not be kept if something is written to that origin later. */
+  /**
+   * Marks the start of a call. `keep` needs it: an answer is not kept if something was written to its origin after the
+   * start.
+   */
   startCall(owner: string, request: ApiRequest): CallStart {
     this.#calls += 1;
     const key = this.#ttlMs === 0 || request.method !== 'GET' ? undefined : this.#keyOf(owner, request);
@@ -53,8 +56,9 @@ export class AnswerCache {
   }
 
   /**
-   * Keeps the answer to a call, unless the caller or the peer forbids it, or since the start of the call something was
-   * written there or the cache was cleared. Returns the answer with a name, so that values computed from it can be cached too.
+   * Keeps the answer to a call. It is not kept if the caller or the peer forbids it, or if the origin was written to or
+   * the cache was cleared since the start of the call. A kept answer gets a `lineage`, so that values computed from it
+   * can be cached too.
    */
   keep(owner: string, request: ApiRequest, answer: ApiAnswer, { cacheControl, start }: KeepOptions): ApiAnswer {
     const { status } = answer;
@@ -70,14 +74,15 @@ export class AnswerCache {
     const origin = new URL(request.url).origin;
     const changed = [this.#written.get(`${owner} ${origin}`), this.#cleared.get(owner), this.#allCleared];
     if (changed.some((at = 0) => at > start.at)) return answer;
-    // A name that was never used, not even before a restart. Hashing a large answer would block other requests.
+    // A name that was never used, not even before a restart. It is not a hash: hashing a large answer would block other
+    // requests.
     const named = { ...answer, lineage: this.#ids.hex() };
     const expiresAt = this.#clock.elapsed() + ttlMs;
     this.#entries.set(start.key, { owner, origin, expiresAt, number: start.number, answer: named });
     return named;
   }
 
-  /** Something was written there: what was read from there before may be wrong now. */
+  /** Removes the cached answers from the origin of a URL, which a write may have outdated. */
   forgetOrigin(owner: string, url: string): void {
     const { origin } = new URL(url);
     this.#now += 1;
@@ -85,7 +90,7 @@ export class AnswerCache {
     this.#forget((entry) => entry.owner === owner && entry.origin === origin);
   }
 
-  /** How many were forgotten. */
+  /** Removes the answers of one owner, or all of them. Returns how many. */
   clear(owner?: string): number {
     this.#now += 1;
     if (owner === undefined) this.#allCleared = this.#now;
@@ -127,19 +132,22 @@ interface AnswerCacheOptions {
   readonly maxBytes?: number;
 }
 
-/** A call that is being sent. */
+/** The facts about a call being sent that `keep` needs. */
 interface CallStart {
   readonly at: number;
   /** The number of the call, counted from 1. */
   readonly number: number;
-  /** Computed when the call is sent, because its credential may be replaced before the answer arrives. */
+  /**
+   * `undefined` when the answer cannot be cached. Computed before the call is sent, because its credential may be
+   * replaced before the answer arrives.
+   */
   readonly key: string | undefined;
 }
 
 interface KeepOptions {
   /** The peer's Cache-Control header. */
   readonly cacheControl?: string | undefined;
-  /** What `startCall` returned for this call. */
+  /** The return value of `startCall` for this call. */
   readonly start: CallStart;
 }
 
@@ -151,7 +159,10 @@ interface Entry {
   readonly answer: ApiAnswer;
 }
 
-/** Only calls that change nothing can be answered from the cache, and a caller may request a fresh answer. */
+/**
+ * Only calls that change nothing can be answered from the cache, and not those for which the caller requests a fresh
+ * answer.
+ */
 function isSafe(request: ApiRequest): boolean {
   return request.method === 'GET' && !hasDirective(request, FRESH);
 }

@@ -40,7 +40,7 @@ export interface ApiCallsOptions {
   readonly breaker: CircuitBreaker;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** The most an answer may have, inflated. */
+  /** The largest answer after decompression. */
   readonly maxAnswerBytes: number;
 }
 
@@ -53,8 +53,9 @@ export interface CallContext {
 }
 
 /**
- * The calls of workflows to APIs: permitted → free to go there → cached → counted → tried, and tried again where a second
- * time can do no harm (A2E, Retry Logic). Any status is an answer; what gives none rejects with `Refused`.
+ * Calls APIs for workflows: checks the destination and the data flow, looks into the cache, counts the call, sends it,
+ * and repeats it where a repeat is safe (A2E, Retry Logic). Resolves with any status; rejects with `Refused` when there
+ * is no answer.
  */
 export class ApiCalls {
   readonly #options: ApiCallsOptions;
@@ -79,7 +80,7 @@ export class ApiCalls {
     try {
       return await this.#try(request, context);
     } finally {
-      // Values read in the meantime may be outdated, even if it fails: it may have taken effect.
+      // Values read in the meantime may be outdated, even if the call failed: it may have taken effect.
       cache.forgetOrigin(principal.id, request.url);
     }
   }
@@ -123,7 +124,7 @@ export class ApiCalls {
     const { gate, apis, breaker, cache, clock, maxAnswerBytes } = this.#options;
     const target = this.#urls.read(request.url);
     const origin = target?.origin ?? '';
-    // One circuit per caller: the failures of one must not shut out another.
+    // One circuit per caller and origin: the failures of one caller must not stop the calls of another.
     const circuit = `${principal.id} ${origin}`;
     const openMs = breaker.admit(circuit);
     if (openMs > 0) return { ok: false, failure: circuitOpen(origin, openMs), retryAfterMs: openMs };
@@ -139,7 +140,7 @@ export class ApiCalls {
         caller: principal.id,
         method,
         url,
-        // A URL outside every API is chosen by the caller.
+        // The operator's allow list applies only to registered APIs: any other URL was chosen by the caller.
         allowList: target !== undefined && apiAround(target, apis) !== undefined ? 'allow' : 'none',
         query,
         headers: keyed,
@@ -175,8 +176,8 @@ type Attempt =
   | { readonly ok: false; readonly failure: Failure; readonly retryAfterMs: number };
 
 /**
- * Milliseconds for one attempt. A call that has no time left is ended by its execution, which then reports the timeout itself:
- * if the call failed first, the execution would fail, or even continue, instead of timing out.
+ * Milliseconds for one attempt. It may exceed the execution's time by a second, so that the execution ends first and
+ * reports its timeout: if the call failed first, the execution would fail, or even continue, instead of timing out.
  */
 function timeFor({ timeoutMs }: ApiRequest, left: number): number {
   return timeoutMs < left ? timeoutMs : Math.max(0, left) + AFTER_THE_END_MS;
@@ -193,7 +194,7 @@ function withDetails(known: Failure, details: Failure['details']): Failure {
   return { ...known, details: { ...known.details, ...details } };
 }
 
-/** A request that was sent but not answered may have taken effect. It is not repeated, and the caller is informed. */
+/** A request that was sent but not answered may have taken effect: the failure becomes one of unknown outcome. */
 function withOutcome(known: Failure, request: ApiRequest): Failure {
   if (!hadLeft(known) || !known.retryable) return known;
   const unknown = outcomeUnknown(request, known.message);

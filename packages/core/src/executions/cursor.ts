@@ -1,4 +1,7 @@
-/** The cursor of the page after this execution. The list is scoped to its owner, so a cursor needs no secret. */
+/**
+ * The cursor of the page after the execution with this number. The list contains only the owner's executions, so a
+ * cursor needs no secret.
+ */
 export function cursorAfter(number: number): string {
   return String(number);
 }

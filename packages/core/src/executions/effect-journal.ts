@@ -2,8 +2,8 @@ import type { EffectKind, EffectRow, ExecutionKey, ExecutionStore } from '../sto
 import type { Held } from '../store/held.ts';
 
 /**
- * The effects of one execution: those that an earlier process recorded, and those of this one that are being written.
- * Nothing is written before it must be on the disk; then all effects since the last write share one commit.
+ * The effects of one execution: those that an earlier process recorded, and those of this process. A new effect is
+ * written at the next `flush`, together with all others that wait.
  */
 export class EffectJournal {
   readonly key: ExecutionKey;
@@ -33,7 +33,7 @@ export class EffectJournal {
     return this.#hold();
   }
 
-  /** An effect with its place in the journal, for callers that record it themselves. */
+  /** Gives an effect its place in the journal, for callers that record it themselves. */
   place(effect: NewEffect): EffectRow {
     return rowOf({ effect, position: this.#next++ });
   }
@@ -62,7 +62,7 @@ export class EffectJournal {
     this.flush().catch(() => {});
   }
 
-  /** Waits for the current write without starting another. Throws when it failed. */
+  /** Waits for the current write without starting another. Throws if a write failed. */
   async settle(): Promise<void> {
     if (this.#writing !== undefined) await this.#writing;
     if (this.#broken !== undefined) throw this.#broken;
@@ -82,7 +82,7 @@ export class EffectJournal {
   }
 }
 
-/** An effect before it has its place. Its note becomes text when it is written, which is often never. */
+/** An effect that has no place in the journal yet. Its note becomes text only when it is written. */
 export type NewEffect = Pick<EffectRow, 'kind' | 'key'> & { readonly note: object; readonly bytes?: Uint8Array };
 
 interface PendingEffect {
@@ -95,7 +95,7 @@ interface EffectJournalOptions {
   readonly store: ExecutionStore;
   /** The effects that an earlier process recorded. */
   readonly recorded?: readonly EffectRow[];
-  /** The right to write to the execution, which is recorded first if it was not before. */
+  /** Returns the right to write to the execution. Records the execution first if that has not happened yet. */
   readonly hold: () => Promise<Held>;
 }
 
@@ -107,5 +107,5 @@ function nameOf(kind: EffectKind, key: string): string {
   return `${kind} ${key}`;
 }
 
-/** How many answers may wait in memory before they are written. */
+/** Bytes of answers that may wait in memory before a write starts. */
 const MOST_PENDING = 1_048_576;

@@ -18,7 +18,7 @@ import {
 export interface ExecutionReadersOptions {
   readonly store: Pick<ExecutionStore, 'find'>;
   readonly runs: Pick<RunTable, 'stopped'>;
-  /** The execution as it runs in this process. */
+  /** Finds an execution that runs in this process. */
   readonly live: (key: ExecutionKey) => LiveExecution | undefined;
   readonly clock: Clock;
 }
@@ -37,17 +37,17 @@ export class ExecutionReaders {
     return this.#elsewhere;
   }
 
-  /** Executions may be run by other nodes, too. */
+  /** From now on executions of other nodes can be read, too. */
   join(elsewhere: ExecutionsElsewhere): void {
     this.#elsewhere = elsewhere;
   }
 
-  /** The one that runs, or the record of the one that has ended. */
+  /** Follows an execution where it runs, or from its record if it has ended. */
   async follow(row: ExecutionRow): Promise<StartedExecution> {
     if (row.end !== null) return finishedExecution(row, row.end.result);
     const live = this.#options.live(row);
     if (live !== undefined) return runningExecution(live);
-    // It ended in the meantime.
+    // The execution may have ended since the row was read.
     const now = await this.#options.store.find(row);
     const elsewhere = this.#elsewhere;
     if (now?.end === null && elsewhere !== undefined) {
@@ -62,20 +62,25 @@ export class ExecutionReaders {
     return finishedExecution(now, now.end.result);
   }
 
-  /** One that an earlier process recorded, as soon as it continues or has ended. `undefined` when it does not exist. */
+  /**
+   * Follows an execution that an earlier process recorded, once it continues or has ended. `undefined` when it does not
+   * exist.
+   */
   async continued(key: ExecutionKey, signal: AbortSignal): Promise<StartedExecution | undefined> {
     const { store, clock, live } = this.#options;
     for (;;) {
       const row = await store.find(key);
       if (row === undefined) return undefined;
-      // After the death of a node, another one may have taken over the execution than this request.
+      // After a node died, its execution and this request may have been taken over by different nodes.
       const isRunning = live(row) !== undefined || (await this.#elsewhere?.isRunning(row)) === true;
       if (row.end !== null || isRunning) return this.follow(row);
       await clock.wait(CONTINUED_PAUSE_MS, signal);
     }
   }
 
-  /** Another process runs it now: its readers receive what that one records. */
+  /**
+   * For an execution that another process took over: its readers here receive the end that the other process records.
+   */
   async followLost(live: LiveExecution): Promise<void> {
     try {
       const row = await this.#endOf(live.row);
@@ -85,7 +90,10 @@ export class ExecutionReaders {
     }
   }
 
-  /** For another node: its events after a number, without the final one; none where there are none for some seconds. `undefined`: it does not run here. */
+  /**
+   * For another node: the events of an execution after a number, without the final one. Empty if none occurred within
+   * some seconds; `undefined` when the execution does not run here.
+   */
   async eventsHere(
     key: ExecutionKey,
     after: number,
@@ -104,7 +112,7 @@ export class ExecutionReaders {
     return events;
   }
 
-  /** For another node: whether it waits for a person, or begins to within some seconds. */
+  /** For another node: whether an execution waits for a person, or begins to within some seconds. */
   async isParkedHere(key: ExecutionKey): Promise<boolean> {
     const { clock, live: find } = this.#options;
     const live = find(key);
@@ -114,7 +122,7 @@ export class ExecutionReaders {
     return live?.isParked === true;
   }
 
-  /** Its record, when another process has ended it. */
+  /** Resolves with the record of an execution once another process has ended it. */
   async #endOf(key: ExecutionKey, signal?: StopSignal): Promise<EndedExecution> {
     const { store, clock, runs } = this.#options;
     for (;;) {
@@ -128,7 +136,7 @@ export class ExecutionReaders {
     }
   }
 
-  /** Of an execution on another node; `undefined` when it waits for a person there. */
+  /** The result of an execution on another node; `undefined` when it waits for a person there. */
   async #remoteResult(row: ExecutionRow, elsewhere: ExecutionsElsewhere, { signal }: ExecutionReader) {
     const over = Ending.of(signal);
     const result = this.#endOf(row, over).then(({ end }) => end.result);
@@ -143,12 +151,12 @@ export class ExecutionReaders {
     }
   }
 
-  /** Resolves when it waits for a person on another node; never when it ends first. */
+  /** Resolves when an execution on another node waits for a person; never, if it ends first. */
   async #remoteParked(row: ExecutionRow, elsewhere: ExecutionsElsewhere, over: StopSignal): Promise<void> {
     const { store, runs } = this.#options;
     while (!over.aborted && !runs.stopped.aborted) {
       const live = this.#options.live(row);
-      // This node has taken it over in the meantime.
+      // This node has taken over the execution meanwhile.
       if (live !== undefined) return live.whenParked();
       if (await elsewhere.isParked(row)) return;
       if ((await store.find(row))?.end !== null) break;
@@ -173,7 +181,7 @@ export class ExecutionReaders {
     const end = ended.then(over, over);
     while (!isOver) {
       const live = this.#options.live(row);
-      // This node has taken it over in the meantime.
+      // This node has taken over the execution meanwhile.
       if (live !== undefined) return yield* live.read(last);
       for (const event of await Promise.race([elsewhere.eventsAfter(row, last), end])) {
         yield event;
@@ -200,10 +208,10 @@ async function* remoteEventsSoFar(
 
 /** How often to check whether an execution continues. */
 const CONTINUED_PAUSE_MS = 50;
-/** How long another node waits for an event: less than it waits for an answer. */
+/** How long a request of another node waits for an event. Must be shorter than that node's timeout. */
 const EVENTS_WITHIN_MS = 2000;
 const EVENTS_PAUSE_MS = 50;
-/** Events in one answer to another node. */
+/** Maximum number of events in one answer to another node. */
 const MOST_EVENTS = 500;
 /** The polling interval for the end of an execution on another node. */
 const LOOK_MS = 200;

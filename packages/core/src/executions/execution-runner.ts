@@ -55,20 +55,23 @@ export interface Planned {
   readonly hops: number;
 }
 
-/** Runs one execution after the other from its turn to its recorded end, or to a question to a person. */
+/** Runs executions: each from its wait for a slot to its recorded end, or to a question to a person. */
 export class ExecutionRunner {
   readonly #options: ExecutionRunnerOptions;
   readonly #late: LateRecords;
   readonly #onLost: (live: LiveExecution) => void;
 
-  /** `onLost` is called for an execution that another process runs now. */
+  /** `onLost` is called for an execution that another process has taken over. */
   constructor(options: ExecutionRunnerOptions, late: LateRecords, onLost: (live: LiveExecution) => void) {
     this.#options = options;
     this.#late = late;
     this.#onLost = onLost;
   }
 
-  /** Returns the execution as it waits for a person; `undefined` when it is over here. Without a plan, it continues from its record. */
+  /**
+   * Runs one execution. Returns it parked if it waits for a person, and `undefined` if it is over in this process.
+   * Without `planned`, it continues from its record.
+   */
   async work(live: LiveExecution, planned: Planned | undefined): Promise<ParkedExecution | undefined> {
     const { log, clock, runs } = this.#options;
     let isLogged = false;
@@ -78,7 +81,8 @@ export class ExecutionRunner {
         try {
           return await this.#run(live, planned ?? (await this.#planAgain(live)), isFirst);
         } catch (error) {
-          // Nothing could be recorded, so nothing was done or reported since: it continues from its record, if there is one.
+          // The store failed, so nothing was done or reported since the last write: the execution is run again from its
+          // record, if it has one.
           const isOver = failureOf(error)?.code !== 'store_unavailable' || runs.isClosed('execution');
           if (isOver || !(await isRecorded(live))) throw error;
           if (!isLogged) {
@@ -103,7 +107,9 @@ export class ExecutionRunner {
     }
   }
 
-  /** One that was cancelled while it waited needs no slot to end in. */
+  /**
+   * Waits for a slot. An execution that was cancelled meanwhile continues without one: it only has to record its end.
+   */
   async #turn(live: LiveExecution): Promise<void> {
     try {
       await this.#options.runs.turn(live, { lane: LANE, principal: live.principal, priority: 0 });
@@ -123,7 +129,7 @@ export class ExecutionRunner {
     return outcome.ok ? { request: read.request, plan: outcome.plan, hops: by.hops ?? 0 } : refusalOf(outcome.findings);
   }
 
-  /** Runs it to its end, or to a question to a person. */
+  /** Runs an execution to its end, or to a question to a person. */
   async #run(live: LiveExecution, planned: Planned | Failure, isFirst: boolean): Promise<ParkedExecution | undefined> {
     const { store, clock, planner, calls, storedData, askTarget, redactorFor, limits, run } = this.#options;
     if (!('plan' in planned)) {
@@ -140,7 +146,7 @@ export class ExecutionRunner {
     });
     const secrets = new UsedSecrets(redactorFor);
     live.begin(journal, secrets);
-    // Excludes the time in which it waited for a person.
+    // The time spent waiting for a person does not count.
     const timeoutMs = Math.max(1, planner.timeoutOf(request) - live.spentMs);
     const startedAt = clock.elapsed();
     const running = new Ending();
@@ -160,7 +166,7 @@ export class ExecutionRunner {
         iterations: limits.max_iterations,
       },
       onError: request.options.onError ?? 'stop',
-      // Operations that end because it is run again have not ended.
+      // Operations that stop because the execution will be run again have not finished, so they emit nothing.
       onProgress: (progress) => runsAgain(running.reason) || live.emit(progress),
     });
     leave();
@@ -171,7 +177,7 @@ export class ExecutionRunner {
         store.append(await this.#late.hold(live), [journal.place(effect)]),
       );
     }
-    // An effect that could not be recorded does not count.
+    // Throws if a write failed: an effect that could not be recorded does not count.
     await journal.settle();
     const { status, results, skipped, errors } = ended;
     const warnings = [...request.warnings, ...plan.warnings];
@@ -181,7 +187,7 @@ export class ExecutionRunner {
     return undefined;
   }
 
-  /** Lets a run ask a person: as long as there is no answer, the run stops. */
+  /** How an execution asks a person: the run stops, and is repeated once the question has ended. */
   #asking(live: LiveExecution, running: Ending): AskPerson {
     return {
       made: (given) => this.#options.questions.made(given),
@@ -207,7 +213,10 @@ export class ExecutionRunner {
     };
   }
 
-  /** Answers that are not written yet need not be: the result contains them, and the journal is not read again. */
+  /**
+   * Records the end. Effects that are still in memory need not be written: the result contains their consequences, and
+   * an ended execution is not run again.
+   */
   async #end(live: LiveExecution, run: EndedRun, secrets?: UsedSecrets): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
     const text = resultText(live.row, run, endedAt);
@@ -225,7 +234,7 @@ export class ExecutionRunner {
   }
 }
 
-/** Why the same name cannot be used for another workflow. */
+/** The failure when an execution id or idempotency key is used again for another workflow. */
 export function executionConflict({ executionId }: ExecutionRow): Failure {
   return failure(
     'conflict',
@@ -256,12 +265,12 @@ function runsAgain(reason: unknown): boolean {
   return reason === SUSPENDED || reason === LOST || reason instanceof WaitsForPerson;
 }
 
-/** Whether it has a record to continue from. */
+/** Whether the execution has a record to continue from. */
 function isRecorded({ recording }: LiveExecution): Promise<boolean> {
   return recording === undefined ? Promise.resolve(false) : recording.then(({ repeat }) => !repeat).catch(() => false);
 }
 
-/** As the metrics count it. */
+/** The outcome that the metrics count for a status. */
 function outcomeOf(status: EndedRun['status']): string {
   if (status === 'success') return SUCCEEDED;
   return status === 'cancelled' || status === 'timeout' ? outcomeOfFailure(failure(status)) : FAILED;

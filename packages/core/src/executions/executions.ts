@@ -45,21 +45,21 @@ export interface ExecutionsOptions extends ExecutionRunnerOptions {
   readonly noteRefusal: (credentialId: string, use: SecretUse) => void;
   /** The principal that had this id when an execution was accepted; `undefined` when it no longer exists. */
   readonly principalNamed: (id: string) => Principal | undefined;
-  /** How long what has ended is kept. */
+  /** How long ended executions are kept. */
   readonly keepMs: number;
-  /** The time by which it is deleted. */
+  /** The time by which ended executions are deleted. */
   readonly purgeTime: Pick<PurgeTime, 'now'>;
   readonly ids: Ids;
 }
 
 /**
- * Every execution of a workflow, durable: recorded before it runs, its effects before they are visible, its end before
- * it is answered.
+ * Runs executions of workflows durably: each is recorded before it runs, its effects before they are visible, its end
+ * before it is answered.
  *
  *   accepted ──▶ runs ──▶ ended
  *      ▲          │
- *      └──restart─┘  from the beginning; what it did and learned before is read back from the journal
- *      └──parked──┘  the same: it waits for a person in the store, and takes neither time nor a place
+ *      ├──restart─┤  runs again from the beginning; recorded effects are read back from the journal
+ *      └──parked──┘  the same; while it waits for a person it uses neither its timeout nor a slot
  */
 export class Executions {
   readonly #options: ExecutionsOptions;
@@ -68,7 +68,7 @@ export class Executions {
   readonly #runner: ExecutionRunner;
   readonly #patience: Patience;
   #swept: Promise<unknown> | undefined;
-  /** Those that wait for a person. */
+  /** The executions that wait for a person, by name. */
   readonly #parked = new Map<string, ParkedExecution>();
 
   constructor(options: ExecutionsOptions) {
@@ -117,7 +117,7 @@ export class Executions {
     const late = new LiveExecution(row, principal);
     late.requestId = requestId;
     const known = this.#live(row);
-    // After everything that can throw: a place must be released.
+    // Nothing between here and `try` may throw: a place must be released.
     const place = runs.admit('execution', LANE, principal);
     try {
       if (known !== undefined) await this.#late.now(known);
@@ -146,7 +146,7 @@ export class Executions {
     return accepted;
   }
 
-  /** A repeat is answered even if too many executions wait. */
+  /** Refuses a new execution because too many wait; a repeat of an earlier one is answered even then. */
   async #refuseUnlessThere(row: ExecutionRow): Promise<void> {
     if ((await this.#options.store.find(row)) !== undefined) return;
     refuse('busy', { retry_after: 1 }, 'Too many executions wait for their turn.');
@@ -177,12 +177,15 @@ export class Executions {
     return row && this.#readers.follow(row);
   }
 
-  /** One that an earlier process recorded, as soon as it continues or has ended. `undefined` when it does not exist. */
+  /**
+   * Follows an execution that an earlier process recorded, once it continues or has ended. `undefined` when it does not
+   * exist.
+   */
   continued(key: ExecutionKey, signal: AbortSignal): Promise<StartedExecution | undefined> {
     return this.#readers.continued(key, signal);
   }
 
-  /** Ends a running execution, and waits until that is recorded. `undefined` when it does not exist. */
+  /** Cancels an execution, and waits until that is recorded. `undefined` when it does not exist. */
   async cancel(key: ExecutionKey): Promise<{ readonly cancelled: boolean; readonly status: string } | undefined> {
     const live = this.#live(key);
     const reason = new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.'));
@@ -198,7 +201,7 @@ export class Executions {
     return { cancelled: isEnded && status === 'cancelled', status };
   }
 
-  /** Of a question that it has asked, even while no process has it open. */
+  /** The state of a question that an execution has asked, even while no process has the question open. */
   async questionState(key: ExecutionKey, questionId: string): Promise<'open' | 'ended' | undefined> {
     const effects = await this.#options.store.effects(key);
     const asked = effects.find(({ kind, note }) => {
@@ -208,12 +211,12 @@ export class Executions {
     return effects.some(({ kind, key: name }) => kind === 'answer' && name === asked.key) ? 'ended' : 'open';
   }
 
-  /** Executions may be run by other nodes, too. */
+  /** From now on executions of other nodes can be read and cancelled, too. */
   join(elsewhere: ExecutionsElsewhere): void {
     this.#readers.join(elsewhere);
   }
 
-  /** Whether it runs here, and is ended with that. */
+  /** Cancels an execution if it runs here; returns whether it does. */
   cancelHere(key: ExecutionKey): boolean {
     if (this.#live(key) === undefined) return false;
     // The node that requested this looks for the end in the store.
@@ -221,7 +224,7 @@ export class Executions {
     return true;
   }
 
-  /** For another node: its events after a number. `undefined`: it does not run here. */
+  /** For another node: the events of an execution after a number; `undefined` when it does not run here. */
   eventsHere(
     key: ExecutionKey,
     after: number,
@@ -230,17 +233,20 @@ export class Executions {
     return this.#readers.eventsHere(key, after, options);
   }
 
-  /** For another node: whether it waits for a person here, or begins to within some seconds. */
+  /** For another node: whether an execution waits for a person here, or begins to within some seconds. */
   isParkedHere(key: ExecutionKey): Promise<boolean> {
     return this.#readers.isParkedHere(key);
   }
 
-  /** For another node: its state as JSON text. `undefined`: it does not run here. */
+  /** For another node: the state of an execution as JSON text; `undefined` when it does not run here. */
   async soFarHere(key: ExecutionKey): Promise<string | undefined> {
     return this.#live(key)?.soFar();
   }
 
-  /** Others may continue what runs here: nothing more is recorded, and readers continue there. */
+  /**
+   * Stops all executions of this process, because other nodes may have taken them over. Nothing more is recorded;
+   * readers follow the node that continues.
+   */
   letGo(): void {
     for (const parked of this.#parked.values()) parked.end(LOST);
     for (const live of this.#options.runs.values(LiveExecution)) if (live.recording !== undefined) live.end(LOST);
@@ -252,7 +258,7 @@ export class Executions {
     return this.#options.forgetting.execution(key);
   }
 
-  /** Newest first. */
+  /** A page of the owner's executions, newest first. */
   async list(owner: string, { cursor, limit, status }: ListPage): Promise<ExecutionList> {
     const { store } = this.#options;
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : numberInCursor(cursor);
@@ -286,7 +292,7 @@ export class Executions {
   }
 
   async #unfinished(): Promise<readonly Claimed<ExecutionRow>[]> {
-    // Once: later, another execution may be writing a file that no row names yet.
+    // Only once: later, another execution may be writing a file that no row names yet.
     this.#swept ??= this.#options.storedData.sweep();
     await this.#swept;
     return claimAll((limit) => this.#options.store.claim(limit), this.#patience);
@@ -308,7 +314,7 @@ export class Executions {
     let parked: ParkedExecution | undefined;
     const work = async () => {
       parked = await this.#runner.work(live, planned);
-      // Found by its name without a gap.
+      // Before the run leaves the table, so that `#live` finds the execution by its name at every moment.
       if (parked !== undefined) this.#parked.set(live.name, parked);
     };
     const done = this.#options.runs.start(live, work, { name: live.name, place });
@@ -316,7 +322,7 @@ export class Executions {
     return live;
   }
 
-  /** Waits for the end of the question, however long that takes, and continues then. */
+  /** Waits until the question has ended, however long that takes, and then continues the execution. */
   async #park(parked: ParkedExecution): Promise<void> {
     const { runs, questions, log } = this.#options;
     const { live, pending } = parked;
@@ -385,7 +391,7 @@ function otherPlan(expected: string, hash: string): Failure {
 
 export interface ExecuteContext extends RequestOrigin {
   readonly principal: Principal;
-  /** It runs only if its plan has this hash. */
+  /** The execution runs only if its plan has this hash. */
   readonly planHash?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   /** The caller receives nothing before the end of the execution. */

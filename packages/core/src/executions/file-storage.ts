@@ -6,9 +6,9 @@ import { crc32 } from 'node:zlib';
 import { StoreError } from '../store/store-error.ts';
 
 /**
- * Data that agents store in files, below one folder. Neither an agent nor a key ever becomes part of a path: both are hashed, so
- * no name leads elsewhere, is reserved, is too long or looks like another. No link is followed. The name of a file
- * ends with the checksum of its bytes.
+ * Stores data of agents in files below one folder. Paths contain only hashes of the agent's id and the key, so that no
+ * name leaves the folder, is reserved, is too long or looks like another. No link is followed. A file's name ends with
+ * the checksum of its bytes.
  */
 export class FileStorage {
   readonly #root: string;
@@ -18,7 +18,7 @@ export class FileStorage {
   }
 
   /**
-   * Writes a new file, all of it on the disk before its name is returned. Where there is no room it is refused as
+   * Writes a new file and returns its name once all bytes are on the disk. Without room on the disk it throws
    * `store_unavailable`, like every other write, and leaves nothing behind.
    */
   async write(owner: string, file: NewFile): Promise<string> {
@@ -75,7 +75,7 @@ export class FileStorage {
     await rm(this.#pathOf(file), { force: true });
   }
 
-  /** Removes what a crash left behind: files that no row names. */
+  /** Removes the files that a crash left behind, which no row names. */
   async sweep(used: ReadonlySet<string>): Promise<void> {
     for (const folder of await entriesOf(this.#root)) {
       if (!folder.isDirectory() || !FOLDER.test(folder.name)) continue;
@@ -112,7 +112,7 @@ interface NewFile {
 
 export interface FilesExamined {
   readonly bad: readonly string[];
-  /** Files from before there were checksums: only whether they can be read is known. */
+  /** Files that an earlier version wrote without a checksum: only whether they can be read is known. */
   readonly withoutChecksum: number;
 }
 
@@ -149,6 +149,6 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW;
 const FOLDER = /^[0-9a-f]{32}$/;
 const FILE = /^[0-9a-f]{64}-[0-9a-f]{32}(?:-[0-9a-f]{8})?(?:\.part)?$/;
 const CHECKSUM = /-[0-9a-f]{32}-([0-9a-f]{8})$/;
-/** Errors that pass when there is room, or a descriptor, again. */
+/** Errors that disappear once there is disk space, or a file descriptor, again. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 const FULL = 'The disk is full or no file can be opened; nothing was recorded. The server will try again.';

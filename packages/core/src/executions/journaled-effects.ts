@@ -34,11 +34,11 @@ export interface JournaledEffectsOptions {
 }
 
 /**
- * The effects of one execution, each at most once: recorded effects are answered from the journal, others are done and noted.
+ * The effects of one execution, each at most once. Recorded effects are answered from the journal.
  *
- *   GET                          done; noted, written with the next write
+ *   GET                          done, then noted; the note is written with the next write
  *   PUT, DELETE, or with a key   everything learned before is on the disk first, so that a repeat sends the same
- *   POST, PATCH                  the intent is on the disk first: found there without an answer, its outcome is unknown
+ *   POST, PATCH                  the intent is on the disk first; an intent without an answer means: outcome unknown
  */
 export class JournaledEffects implements Effects {
   readonly #options: JournaledEffectsOptions;
@@ -48,7 +48,7 @@ export class JournaledEffects implements Effects {
     this.#options = options;
   }
 
-  /** Whether an effect is in progress that can be ended. */
+  /** Whether a call of an API, a call of a target or a wait is in progress. */
   get isWaiting(): boolean {
     return this.#waiting > 0;
   }
@@ -72,7 +72,7 @@ export class JournaledEffects implements Effects {
       answer = await calls.call(request, context);
     } catch (error) {
       const known = failureOf(error);
-      // An execution that is ended from outside did not learn the outcome.
+      // If the execution was ended from outside, the outcome is unknown, so it is not noted.
       if (known === undefined || context.signal.aborted) throw error;
       throw this.#ended(key, digest, known);
     } finally {
@@ -84,8 +84,8 @@ export class JournaledEffects implements Effects {
   }
 
   /**
-   * The hub records the request before it is answered, and gives a repeat the recorded answer: a target is called once. Everything learned
-   * before is on the disk first, so that a repeat sends the same.
+   * Everything learned before is on the disk before the target is asked, so that a repeat sends the same request. The
+   * hub then answers the repeat from its record: the target is called once.
    */
   async ask(key: string, request: TargetRequest, digest: string): Promise<Uint8Array> {
     const { journal, askTarget, context, secrets } = this.#options;
@@ -122,7 +122,7 @@ export class JournaledEffects implements Effects {
   async store(key: string, write: StoreWrite, digest: string): Promise<void> {
     const { journal, storedData, context, secrets } = this.#options;
     if (context.signal.aborted) throw context.signal.reason;
-    // Data of only this execution is computed again.
+    // `sessionStorage` lasts only for this execution, whose next run computes the data again.
     if (write.storage === 'sessionStorage') return;
     if (this.#past('store', key, digest) !== undefined) return;
     await journal.flush();
@@ -150,7 +150,10 @@ export class JournaledEffects implements Effects {
     await clock.wait(left, abortSignalOf(context.signal)).finally(() => this.#waiting--);
   }
 
-  /** The question, with everything learned before, is on the disk before it is shown; its answer, before it is used. */
+  /**
+   * The question, with everything learned before, is on the disk before it is shown. Its answer is recorded before it
+   * is used.
+   */
   async approve(
     key: string,
     { operationId, question: given }: ApprovalRequest,
@@ -169,7 +172,10 @@ export class JournaledEffects implements Effects {
     return askPerson.ask({ operationId, key, digest, question, end }, () => this.#settled());
   }
 
-  /** Resolves when no other effect is in progress, as in a loop over several items at once, and their outcomes are on the disk. */
+  /**
+   * Resolves when no other effect is in progress and all outcomes are on the disk. Several are in progress in a loop
+   * that runs items in parallel.
+   */
   async #settled(): Promise<void> {
     const { journal, clock, context } = this.#options;
     do {
@@ -204,14 +210,17 @@ export class JournaledEffects implements Effects {
     return value;
   }
 
-  /** The recorded effect. It must belong to the same computation: otherwise the execution would continue from another one's effects. */
+  /**
+   * Finds a recorded effect. Refuses one with another digest: the run would continue with the effect of another
+   * computation.
+   */
   #past(kind: EffectKind, key: string, digest: string): EffectRow | undefined {
     const past = this.#options.journal.find(kind, key);
     if (past === undefined || JSON.parse(past.note).digest === digest) return past;
     refuse('internal', { operation: key }, 'The records from before the restart do not match the resumed execution.');
   }
 
-  /** A call that failed once fails in every run. */
+  /** Notes the failure of a call, so that the call fails the same way in every later run. */
   #ended(key: string, digest: string, known: Failure): Refused {
     const { journal } = this.#options;
     journal.add({ kind: 'call', key, note: { digest, failure: known } });
@@ -231,7 +240,7 @@ function noteOf(digest: string, { bytes: _, ...note }: ApiAnswer): object {
   return { digest, ...note };
 }
 
-/** The labels are those of the first run, because the credential may be bound to other hosts by now. */
+/** Reads a recorded answer. Its recorded labels win, because the credential may be bound to other hosts by now. */
 function answerOf({ note, bytes }: EffectRow, labelsNow: readonly Label[] | undefined): ApiAnswer {
   const { failure, digest: _, ...answer } = JSON.parse(note);
   if (failure !== undefined) throw new Refused(failure);

@@ -14,11 +14,11 @@ export interface LateRecordsOptions {
 }
 
 /**
- * Executions that change nothing and that no caller knows of yet are recorded once, together with their end.
- * Until then a crash loses nothing that was reported.
+ * Executions that change nothing, and that no caller knows of yet, are recorded once: with their end. Until then a
+ * crash loses nothing that was reported.
  *
- *   started ──ends within a moment──────────────────────────▶ recorded with its end, then answered
- *      └──takes longer, or a caller requests it──▶ recorded ──▶ ended
+ *   started ──ends within 50 ms─────────────────────────────▶ recorded with its end, then answered
+ *      └──takes longer, or a caller asks for it──▶ recorded ──▶ ended
  */
 export class LateRecords {
   readonly #options: LateRecordsOptions;
@@ -30,7 +30,10 @@ export class LateRecords {
     this.#options = options;
   }
 
-  /** Whether its record can wait for its end. A caller that sends an idempotency key may repeat its request. */
+  /**
+   * Whether an execution may be recorded as late as its end. Not with an idempotency key: it shows that the caller may
+   * repeat the request.
+   */
   permits({ isLight, isHarmless }: Plan, { name, row }: LiveExecution): boolean {
     return isLight && isHarmless && row.idempotencyKey === null && !this.#recent.has(name);
   }
@@ -42,14 +45,14 @@ export class LateRecords {
     this.#options.clock.after(LATE_MS, () => this.#look());
   }
 
-  /** Resolves when it is on the disk. Ends the execution if an earlier one with its name is recorded. */
+  /** Resolves when the execution is on the disk. Ends it if an earlier one with its name is recorded. */
   async now(live: LiveExecution): Promise<void> {
     live.recording ??= this.#options.accept(live.row);
     const { repeat } = await live.recording;
     if (repeat) live.end(REPEATED);
   }
 
-  /** The right to write to it, once it is on the disk. */
+  /** The right to write to the execution, once that is on the disk. */
   async hold(live: LiveExecution): Promise<Held> {
     await this.now(live);
     const accepted = await live.recording;
@@ -57,7 +60,10 @@ export class LateRecords {
     return accepted.held;
   }
 
-  /** Records its end, and with it the beginning where that is not there yet. Returns the earlier one that it turns out to repeat. */
+  /**
+   * Records the end of an execution, together with its beginning if that is not recorded yet. Returns the earlier
+   * execution if this one turns out to repeat it.
+   */
   async end(live: LiveExecution, end: ExecutionEnd): Promise<ExecutionRow | undefined> {
     const { store, accept } = this.#options;
     const isLate = live.recording === undefined;
@@ -74,14 +80,14 @@ export class LateRecords {
     const before = this.#options.clock.now().getTime() - LATE_MS;
     for (const live of this.#options.live()) {
       if (live.recording !== undefined) continue;
-      // A failure is reported at its end.
+      // If this fails, the end of the execution reports it.
       if (live.row.acceptedAt <= before) this.now(live).catch(() => {});
       else this.watch();
     }
   }
 }
 
-/** The most recent names, some thousands of them. */
+/** Remembers the `MOST_RECENT` most recent names, and up to as many older ones. */
 class RecentNames {
   #names = new Set<string>();
   #before = new Set<string>();

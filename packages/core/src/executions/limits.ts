@@ -57,7 +57,10 @@ export const WorkflowsShape = {
 } as const;
 export type WorkflowsConfig = Static<typeof WorkflowsShape>;
 
-/** The same with everything decided. A2E, Security Constraints and Caching, where the spec has a number. */
+/**
+ * The limits with their defaults filled in, which are the spec's where it has a number (A2E, Security Constraints and
+ * Caching).
+ */
 export type WorkflowLimits = Filled<typeof WorkflowsShape>;
 
 export const DEFAULT_WORKFLOW_LIMITS: WorkflowLimits = withDefaults(WorkflowsShape, {});

@@ -8,7 +8,7 @@ import type { EffectJournal } from './effect-journal.ts';
 import { NO_RESULTS, type ResultsSoFar, runningResult } from './result.ts';
 import type { UsedSecrets } from './used-secrets.ts';
 
-/** One event of an execution as a line of JSON text. A reader resumes after its number. */
+/** One event of an execution. `data` is its JSON text; a reader resumes after its `sequence`. */
 export interface ExecutionEventRecord {
   readonly sequence: number;
   readonly event: Progress['event'] | 'execution-finished';
@@ -19,27 +19,27 @@ export interface ExecutionEventRecord {
 export class LiveExecution extends ActiveRun {
   readonly kind = 'execution';
   readonly row: ExecutionRow;
-  /** Its name in the table of runs. */
+  /** The name of the execution in the table of runs. */
   readonly name: string;
   readonly principal: Principal;
-  /** Its result as JSON text, once that is on the disk. Rejects where it could not be recorded. */
+  /** The result as JSON text, once that is on the disk. Rejects if it could not be recorded. */
   readonly ended: Promise<string | LongText>;
-  /** Set when its record was requested; `undefined` while it need not be recorded. */
+  /** Set once the execution is being recorded; `undefined` as long as that can wait for its end. */
   recording: Promise<ExecutionAccepted> | undefined;
-  /** Why it must end while it waits for a person. */
+  /** Why the execution must end: set when its wait for a person was ended without an answer. */
   withdrawn: Error | undefined;
-  /** How long it ran before it waited for a person. */
+  /** How long the execution ran before it waited for a person. */
   spentMs = 0;
-  /** The request to the hub that it answers, if any. */
+  /** The request to the hub that the execution answers, if any. */
   requestId: string | undefined;
-  /** When it was first requested, where it turned out to be a repeat. */
+  /** When the execution was first requested, if this one turned out to be a repeat. */
   replayedFrom: number | undefined;
   #journal: EffectJournal | undefined;
   #secrets: UsedSecrets | undefined;
   #results: ResultsSoFar = NO_RESULTS;
-  /** Turned into text only when read: most executions have no event readers. */
+  /** Progress, turned into event text only when read: most executions have no event readers. */
   #events: Progress[] = [];
-  /** Its record, where another process has ended it. */
+  /** The record of the execution, if another process has ended it. */
   #past: ExecutionRow | undefined;
   #end: { readonly status: string; readonly result: string | LongText } | undefined;
   #broken: unknown;
@@ -60,11 +60,11 @@ export class LiveExecution extends ActiveRun {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Possibly unhandled: the caller need not wait for the result.
+    // The caller need not wait for the result, so a rejection may have no handler.
     this.ended.catch(() => {});
   }
 
-  /** Runs from the beginning: the events of an earlier run are repeated with the same numbers. */
+  /** Starts a run from the beginning: the events of an earlier run are repeated with the same numbers. */
   begin(journal: EffectJournal, secrets: UsedSecrets): void {
     this.#journal = journal;
     this.#secrets = secrets;
@@ -73,7 +73,7 @@ export class LiveExecution extends ActiveRun {
     this.#closing = false;
   }
 
-  /** Resolves when it waits for a person. */
+  /** Resolves when the execution waits for a person. */
   whenParked(): Promise<void> {
     return this.isParked ? Promise.resolve() : new Promise((resolve) => this.#onParked.push(resolve));
   }
@@ -82,7 +82,7 @@ export class LiveExecution extends ActiveRun {
     return this.#question !== undefined;
   }
 
-  /** Waits for the answer to this question; `undefined` when the wait is over. */
+  /** Sets the question that the execution waits for; `undefined` when the wait is over. */
   park(question: Question | undefined): void {
     this.#question = question;
     if (question === undefined) return;
@@ -94,7 +94,10 @@ export class LiveExecution extends ActiveRun {
     if (this.#wake.length > 0) this.#wakeReaders();
   }
 
-  /** Keeps the last result of each operation, as an execution that has ended shows them. Events have none. */
+  /**
+   * Moves the value of an event to the results, which keep the last one of each operation, like the result of an ended
+   * execution.
+   */
   #withoutValue(progress: Progress): Progress {
     if (progress.event !== 'operation-finished' || progress.status !== 'success') return progress;
     const { value, ...event } = progress;
@@ -106,7 +109,10 @@ export class LiveExecution extends ActiveRun {
     return event;
   }
 
-  /** Its state as JSON text, without secrets. The consequences of an effect are shown once the effect is on the disk. */
+  /**
+   * The state of the execution as JSON text, without secrets. Waits until the effects whose consequences it shows are
+   * on the disk.
+   */
   async soFar(): Promise<string> {
     const question = this.#question;
     const running = runningResult(this.row, this.#results);
@@ -120,7 +126,7 @@ export class LiveExecution extends ActiveRun {
     return this.#events.length + (this.#end === undefined ? 0 : 1);
   }
 
-  /** Its end is about to be recorded. Returns the events, to be recorded with it. */
+  /** Call it before the end is recorded. Returns the events, to be recorded with the end. */
   close(): string {
     this.#closing = true;
     // The result contains these values, so the memory can be freed.
@@ -139,13 +145,13 @@ export class LiveExecution extends ActiveRun {
     this.#wakeReaders();
   }
 
-  /** Another process has ended it: its events are in its record. */
+  /** Finishes an execution that another process has ended, and whose events are in its record. */
   finishElsewhere(row: ExecutionRow, { status, result }: Pick<ExecutionEnd, 'status' | 'result'>): void {
     this.#past = row;
     this.finish(status, result);
   }
 
-  /** It continues after the next start. */
+  /** The execution continues after the next start. */
   override interrupt(): void {
     this.end(SUSPENDED);
   }
@@ -156,7 +162,7 @@ export class LiveExecution extends ActiveRun {
     this.#wakeReaders();
   }
 
-  /** The events after a number, to the final one. The consequences of an effect are reported once the effect is on the disk. */
+  /** The events after a number, to the final one. An event is reported once all effects before it are on the disk. */
   async *read(after: number): AsyncGenerator<ExecutionEventRecord, void, undefined> {
     let next = after + 1;
     for (;;) {
@@ -185,7 +191,7 @@ export class LiveExecution extends ActiveRun {
     }
   }
 
-  /** Resolves when the effects so far are on the disk: on their own, or with the end, after which nothing else is written. */
+  /** Resolves when the effects so far are on the disk: by a write of their own, or with the end. */
   async #recorded(): Promise<void> {
     try {
       if (!this.#closing) await this.#journal?.flush();
@@ -232,11 +238,11 @@ export async function* pastEvents(
 
 /** The name of an execution in the table of runs. */
 export function executionName({ owner, executionId }: ExecutionKey): string {
-  // An agent id has no line break in it.
+  // An agent id contains no line break.
   return `execution\n${owner}\n${executionId}`;
 }
 
-/** Why an execution ends that continues after the next start. */
+/** The reason why an execution ends here that continues after the next start. */
 export const SUSPENDED = new Error('the server is stopping; the execution continues after the next start');
 
 /** An event of an operation as JSON text. Its ids contain no characters to escape. */

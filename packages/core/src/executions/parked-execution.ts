@@ -13,9 +13,12 @@ import type { LiveExecution } from './live-execution.ts';
 
 /** How an execution asks a person. */
 export interface AskPerson {
-  /** The question with its id and times. */
+  /** Gives a question its id and times. */
   made(given: NewQuestion): Question;
-  /** Returns the answer if there is one. Otherwise the run stops, and is repeated when the answer arrives. */
+  /**
+   * Returns the answer if it is known. Otherwise stops the run, which is repeated once the question has ended.
+   * `settled` waits for the effects that are in progress.
+   */
   ask(pending: PersonQuestion, settled: () => Promise<void>): Promise<QuestionAnswer>;
 }
 
@@ -39,8 +42,8 @@ export class WaitsForPerson extends Error {
 }
 
 /**
- * An execution that waits for a person. Its plan, data and place are released: its effects are in the store, and it is run again from there
- * when the question has ended. Ending it withdraws the question.
+ * An execution that waits for a person. Its plan, data and slot are released; its effects are in the store, from which
+ * it is run again when the question has ended. Ending it withdraws the question.
  */
 export class ParkedExecution extends Ending implements AskingRun {
   readonly live: LiveExecution;
@@ -69,7 +72,7 @@ export class ParkedExecution extends Ending implements AskingRun {
     await this.#record({ kind: 'answer', key, note: { digest, end } });
   }
 
-  /** Ends with the signal, for this reason, until the returned function is called. */
+  /** Ends the wait for this reason when the signal ends. The returned function stops that. */
   onStop(signal: Ending, reason: Error): () => void {
     return signal.onEnd(() => this.end(reason));
   }

@@ -20,19 +20,19 @@ import type { ParsedRequest, ParseOutcome } from './workflow-request.ts';
 
 export interface PlannerOptions {
   readonly apis: ApiCatalogue;
-  /** The credentials there are, by id, without their values. */
+  /** All credentials by id, without their values. */
   readonly credentials: () => Readonly<Record<string, Credential>>;
   readonly storedData: StoredData;
   readonly limits: WorkflowLimits;
-  /** The operations there are. */
+  /** All operations, including the operator's own. */
   readonly catalog: Catalog;
-  /** The stored workflows there are. Absent: `RunWorkflow` is not checked against them. */
+  /** All stored workflows. Absent: `RunWorkflow` is not checked against them. */
   readonly storedWorkflows?: (() => WorkflowCatalogue) | undefined;
 }
 
-/** The stored workflows there are, by name. */
+/** The names of all stored workflows. */
 export interface WorkflowCatalogue {
-  /** Another number after every change. */
+  /** Changes whenever a stored workflow changes. */
   readonly version: number;
   names(): readonly string[];
 }
@@ -72,7 +72,7 @@ export class Planner {
     return outcome;
   }
 
-  /** The plans that were made with these permissions, and the APIs and stored workflows as they are now, by the kind of workflow. */
+  /** The plans, by kind of workflow, that were made for these permissions and the current APIs and stored workflows. */
   #plansFor({ permissions }: Principal): LRUCache<object, Plan> {
     const { apis, storedWorkflows } = this.#options;
     const name = `${apis.version} ${storedWorkflows?.().version} ${this.#nameOf(permissions)}`;
@@ -121,7 +121,7 @@ export class Planner {
   }
 }
 
-/** The errors for every caller: they depend on no permission, and on nothing that is registered or stored. */
+/** The errors that every caller would get, whatever their permissions and whatever is registered or stored. */
 export function faultsIn(
   request: ParsedRequest,
   { limits, catalog }: Pick<PlannerOptions, 'limits' | 'catalog'>,
@@ -187,6 +187,6 @@ const PERMISSION: ReadonlySet<string> = new Set<FindingCode>([
   'data_flow',
 ]);
 
-/** Plans kept ready for agents with the same permissions, and how many kinds of those. */
+/** Plans cached for each set of permissions, and the number of such sets. */
 const MOST_PLANS = 200;
 const MOST_PERMISSIONS = 100;

@@ -16,7 +16,10 @@ export interface RefusedCredential {
   readonly operationId: string;
 }
 
-/** The credentials because of which a workflow may not run. The vault would not learn of them otherwise. */
+/**
+ * The credentials because of which a workflow may not run, for the vault's record: the workflow never reaches the
+ * vault.
+ */
 export function refusedCredentials(
   { operations }: Workflow,
   findings: readonly Finding[],

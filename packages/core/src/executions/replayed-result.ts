@@ -1,6 +1,6 @@
 import type { LongText } from '../text/long-text.ts';
 
-/** A recorded result as it is answered to a repeat: with `replayed` and the time of the first run before its own members. */
+/** The answer to a repeat: the recorded result, with `replayed` and the time of the first run as its first members. */
 export function replayedResult(result: string | LongText, firstRunAt: number): string | LongText {
   const head = `{"replayed":true,"first_run_at":"${new Date(firstRunAt).toISOString()}",`;
   if (typeof result === 'string') return head + result.slice(1);

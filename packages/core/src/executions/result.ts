@@ -4,7 +4,10 @@ import type { ExecutionRow } from '../store/executions.ts';
 import { type LongText, longBetween } from '../text/long-text.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 
-/** The result of an execution, as its owner receives it (A2E, API Reference). The operations' results are JSON text already. */
+/**
+ * The result of an execution, as its owner receives it (A2E, API Reference). The operations' results are JSON text
+ * already.
+ */
 export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): string | LongText {
   const { status, results, skipped, errors, warnings = [] } = run;
   // Ids, statuses and times contain no characters to escape.
@@ -20,7 +23,7 @@ export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): s
   return results instanceof Uint8Array ? longBetween(head, results, tail) : head + results + tail;
 }
 
-/** As ISO 8601. Times within one second differ in three digits only. */
+/** The time as ISO 8601. The text of the last second is reused: within it only three digits change. */
 function timeText(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
   if (second !== lastSecond.is) lastSecond = { is: second, text: new Date(second * 1000).toISOString().slice(0, -4) };
@@ -35,12 +38,12 @@ export interface EndedRun extends Pick<PoolResult, 'status' | 'results' | 'skipp
   readonly warnings?: readonly Finding[];
 }
 
-/** An execution that could not even begin, after a restart. */
+/** The end of an execution that could not be continued after a restart. */
 export function failedRun(error: WorkflowError): EndedRun {
   return { status: 'error', results: '{}', skipped: [], errors: [error] };
 }
 
-/** The results of the operations that have finished in an execution that runs. */
+/** The results of finished operations in a running execution. */
 export interface ResultsSoFar {
   readonly values: Map<string, Json>;
   /** Operations whose result is too long to be shown before the end. */
@@ -49,7 +52,7 @@ export interface ResultsSoFar {
 
 export const NO_RESULTS: ResultsSoFar = { values: new Map(), omitted: new Set() };
 
-/** An execution that runs, or waits for its turn. */
+/** The state of an execution that runs, or waits for its turn. */
 export function runningResult(
   { executionId, acceptedAt }: ExecutionRow,
   { values, omitted }: ResultsSoFar,

@@ -3,22 +3,25 @@ import type { ExecutionEnd, ExecutionRow } from '../store/executions.ts';
 import type { LongText } from '../text/long-text.ts';
 import { type ExecutionEventRecord, type LiveExecution, pastEvents } from './live-execution.ts';
 
-/** Who waits for an execution. */
+/** The caller that waits for an execution. */
 export interface ExecutionReader {
-  /** Aborts when it leaves. Read only where it is needed: reading it may create it. */
+  /** Aborts when the caller leaves. May be a getter that creates the signal: read it only where it is needed. */
   readonly signal: AbortSignal;
 }
 
 /** An execution that was started: its result and its events. */
 export interface StartedExecution {
   readonly row: ExecutionRow;
-  /** When it was first requested, where this is a repeat. Of an execution that is recorded late this is known with its result. */
+  /**
+   * When the execution was first requested, if this is a repeat. For an execution that is recorded late, this is known
+   * only with its result.
+   */
   replayedFrom(): number | undefined;
-  /** Its result as JSON text, as soon as that is recorded. */
+  /** The result as JSON text, once it is recorded. */
   result(): Promise<string | LongText>;
-  /** The same, or `undefined` when it waits for the answer of a person. */
+  /** The result, or `undefined` once the execution waits for a person. */
   resultUnlessParked(reader: ExecutionReader): Promise<string | LongText | undefined>;
-  /** The events after a number, to the final one. The signal tells when the reader leaves. */
+  /** The events after a number, to the final one. The signal ends when the reader leaves. */
   events(after: number, signal?: StopSignal): AsyncIterable<ExecutionEventRecord>;
   /** The events after a number that have occurred by now. */
   eventsSoFar(after: number): AsyncIterable<ExecutionEventRecord>;

@@ -9,11 +9,11 @@ import type { FileStorage } from './file-storage.ts';
 
 export interface StoredDataOptions {
   readonly store: StoredDataStore;
-  /** Where values of `storage: file` go. Default: into the store, with the others. */
+  /** Where values with `storage: file` are written. Default: in the store, like all others. */
   readonly files?: FileStorage | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** For each agent. */
+  /** The quota of each agent. */
   readonly quota: StoredQuota;
 }
 
@@ -30,7 +30,7 @@ export class StoredData {
     const { store, files, clock, ids, quota } = this.#options;
     const { key: name, json, carries } = write;
     if (UNSTORABLE.test(name)) throw new Refused(failure('invalid_message', {}, 'A key must be text without NUL.'));
-    // Checked again when it is stored: this only avoids writing a file that exceeds the quota.
+    // The store checks the quota, too; this only avoids writing a file that exceeds it.
     if (json.length > quota.bytes) throw over({ bytes: json.length, count: 1 }, quota);
     const file =
       write.storage === 'file' && files !== undefined
@@ -40,7 +40,8 @@ export class StoredData {
     const labels = carries.length === 0 ? null : JSON.stringify(carries);
     const row = { owner, name, value, file, bytes: json.length, labels, updatedAt: clock.now().getTime() };
     const kept = await store.keep(row, quota, by).catch(async (error: unknown) => {
-      // Nothing was recorded. After any other error the row may be there, and the next start removes what no row names.
+      // With this code nothing was recorded. After any other error the row may exist, so the file stays; the next start
+      // removes it if no row names it.
       if (file !== null && failureOf(error)?.code === 'store_unavailable') await this.erase([file]);
       throw error;
     });
@@ -64,13 +65,13 @@ export class StoredData {
       try {
         return { bytes: await files.read(row.file), labels };
       } catch (error) {
-        // Another execution has just put a new file in its place.
+        // Another execution has just replaced the file.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries > 2) throw error;
       }
     }
   }
 
-  /** Removes files without an entry. Files left by a crash are removed at the next start. */
+  /** Removes files that no row names any more. The next start removes those that a crash leaves. */
   async erase(files: readonly string[]): Promise<void> {
     for (const file of files) await this.#options.files?.remove(file);
   }
@@ -82,7 +83,7 @@ export class StoredData {
   /** False when there is nothing under that name. */
   async remove(owner: string, name: string): Promise<boolean> {
     const removed = await this.#options.store.remove(owner, name);
-    // A file that a crash leaves here, the next start removes.
+    // If the server crashes here, the next start removes the file.
     if (removed !== null && removed.file !== null) await this.erase([removed.file]);
     return removed !== null;
   }
@@ -91,7 +92,7 @@ export class StoredData {
     return this.#options.store.names(owner);
   }
 
-  /** Removes files that no name leads to, which a crash can leave. Call it before anything runs. */
+  /** Removes files that no row names, which a crash can leave. Call it before anything runs. */
   async sweep(): Promise<void> {
     const { store, files } = this.#options;
     await files?.sweep(new Set(await store.files()));
@@ -116,5 +117,5 @@ function over(wanted: StoredQuota, quota: StoredQuota): Refused {
   return new Refused({ ...failure('too_large', details, message), retryable: false });
 }
 
-/** Databases change these characters, so two keys could become one. */
+/** Databases change or refuse these characters, so two keys could become one. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@dragoman/protocols';
 import type { Principal } from '../call/principal.ts';
 import type { Label } from '../workflow/label.ts';
 
-/** A call of a target of the hub from a running workflow. */
+/** A call from a running workflow to a target of the hub. */
 export interface TargetAsk {
   /** The same in every run of the execution, so that the target is called once. */
   readonly requestId: string;

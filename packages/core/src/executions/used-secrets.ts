@@ -6,8 +6,8 @@ import { redactedJson } from '../vault/redacted-json.ts';
 import type { ApiRequest } from '../workflow/effects.ts';
 
 /**
- * The secrets that one execution has used, by the hosts they were sent to. An answer comes without them; a workflow that decodes
- * it or puts it together can still make one of them, so the events and results of an execution are searched again.
+ * The secrets that one execution has used, by the hosts they were sent to. The gate removes them from answers, but a
+ * workflow can still reproduce one by decoding or joining values, so events and results are searched again.
  */
 export class UsedSecrets {
   readonly #redactorFor: (host: HostPort) => Redactor | undefined;

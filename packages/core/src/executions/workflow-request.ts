@@ -24,9 +24,11 @@ export interface ParsedRequest {
   readonly options: RunOptions;
   /** The JSON lines as received. */
   readonly text: string;
-  /** Problems that were tolerated while reading it. */
+  /** Problems that were tolerated while reading the request. */
   readonly warnings: readonly Finding[];
-  /** The same object for requests that differ only in their execution id. Absent where comparing them would be slow. */
+  /**
+   * The same object for requests that differ only in their execution id. Absent for long texts and texts without an id.
+   */
   readonly kind?: WorkflowKind;
 }
 
@@ -38,7 +40,9 @@ export interface WorkflowKind {
   readonly isSelfContained: boolean;
 }
 
-/** `failure`: not a request body. `issues`: a request body with invalid lines, which `validate` reports as its result. */
+/**
+ * `failure`: not a request body. `issues`: a request body with invalid lines, which `validate` reports as its result.
+ */
 export type ParseOutcome =
   | { readonly ok: true; readonly request: ParsedRequest }
   | { readonly ok: false; readonly issues: readonly Finding[] }
@@ -47,10 +51,10 @@ export type ParseOutcome =
 /** Reads the body of validate, plan and execute. */
 export class WorkflowRequestReader {
   readonly #options: ReadOptions;
-  /** Parsed requests by their text. Parsing has no other input, so the entries stay valid. */
+  /** Parsed requests by their text. Parsing depends on nothing else, so entries never become outdated. */
   readonly #known = new LRUCache<string, ParsedRequest>({ max: MOST_KNOWN });
 
-  /** `operations`: in addition to the built-in ones. `jsonLimits`: for each line. */
+  /** `operations` are those in addition to the built-in ones; `jsonLimits` apply to each line. */
   constructor(operations: OwnOperations = {}, jsonLimits: JsonLimits = {}) {
     this.#options = { operations, jsonLimits };
   }
@@ -93,10 +97,7 @@ export class WorkflowRequestReader {
   }
 }
 
-/**
- * The id of the execution, and the lines without it. Agents often send the same workflow under new ids, so it is parsed
- * once.
- */
+/** Splits the execution id from the lines. Agents often send the same workflow under new ids, so it is parsed once. */
 function withoutId(text: string): Named | undefined {
   if (text.length > LONGEST_KNOWN) return undefined;
   const at = text.lastIndexOf('"executionId"');
@@ -122,7 +123,7 @@ function kindOf({ text, options, warnings }: ParsedRequest, named: Named): Workf
   const behind = JSON.stringify({ workflow: named.behind, ...options } satisfies JsonObject);
   return {
     request: [before.slice(0, -'"}'.length), behind.slice('{"workflow":"'.length)],
-    // An escape sequence can spell each of these words.
+    // `\u` is included because an escape sequence can spell each of these words.
     isSelfContained: warnings.length === 0 && !/\/store|LoadData|credentialRef|\\u/.test(text),
   };
 }
@@ -134,7 +135,7 @@ export function unreadableLines(issues: readonly Finding[]): Failure {
   return failure('invalid_message', { issues, ...(operationId !== undefined && { operationId }) }, first?.message);
 }
 
-/** The text that is recorded for a restart: the request and its origin. */
+/** The text that is recorded, so that the execution can continue after a restart: the request and its origin. */
 export function requestText(request: ParsedRequest, { hops = 0, requestId }: RequestOrigin = {}): string {
   const { text, options, workflow, kind } = request;
   const { executionId } = workflow;

@@ -45,9 +45,9 @@ export interface WorkflowsOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly limits?: WorkflowsConfig;
-  /** Of the lines of a workflow. */
+  /** JSON limits of each line of a workflow. */
   readonly jsonLimits?: JsonLimits;
-  /** Default: those of the specification. */
+  /** Default: the operations of the specification. */
   readonly operations?: LoadedOperations;
   /** How long ended executions are kept. Default: a day. */
   readonly keepMs?: number;
@@ -59,7 +59,7 @@ export interface WorkflowsOptions {
 export interface KnownCredentials extends Pick<Secrets, 'redactorFor'> {
   list(): readonly (Credential & { readonly id: string })[];
   find(id: string): { readonly version: number; readonly hosts: readonly string[] } | undefined;
-  /** Records that it was not sent. */
+  /** Records that a credential was not sent. */
   noteRefusal(id: string, use: SecretUse): void;
 }
 
@@ -72,13 +72,13 @@ export interface WorkflowService {
   /** The stored data of each agent. */
   readonly storedData: StoredData;
   readonly limits: WorkflowLimits;
-  /** The operations there are. */
+  /** All operations, including the operator's own. */
   readonly catalog: Catalog;
-  /** Forgets answers and results that are kept for one owner, or for all. Returns how many answers. */
+  /** Removes the cached answers and results of one owner, or of all. Returns the number of answers. */
   forget(owner?: string): number;
   /** Removes files of StoreData that nothing names any more. */
   eraseFiles(files: readonly string[]): Promise<void>;
-  /** Closes what executions run in, when none is left. */
+  /** Closes the pool that executions run in. Call it after the last execution. */
   stop(): Promise<void>;
 }
 

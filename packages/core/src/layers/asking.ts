@@ -6,15 +6,15 @@ import type { ClientCalls } from '../questions/client-calls.ts';
 import type { OpenQuestions } from '../questions/open-questions.ts';
 
 /**
- * Lets an agent ask a person. A request that was made while another one runs, as by an agent that uses a tool, asks through that
- * one: its reader is the person.
+ * Lets an agent ask a person. If a request was made by another running request, as when an agent uses a tool, the
+ * question goes through that one, whose reader is the person.
  */
 export function asking(questions: OpenQuestions, clientCalls: ClientCalls): Layer {
   return (next) => (envelope, call) =>
     next(envelope, new ExtendedCall(call, new AddedAsk(questions, clientCalls, call)));
 }
 
-/** Made when the agent asks. */
+/** Creates the functions only when the agent reads them. */
 class AddedAsk implements Added {
   readonly #questions: OpenQuestions;
   readonly #clientCalls: ClientCalls;

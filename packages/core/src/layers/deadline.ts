@@ -7,8 +7,8 @@ import { Refused } from '../refusals/refused.ts';
 import { Countdown } from '../time/countdown.ts';
 
 /**
- * Ends a call that takes longer than this, without the time in which a question to a person is open. The runner of the call sees
- * to it that ending it does not need the agent's help.
+ * Ends a call that takes longer than `milliseconds`, without the time in which a question to a person is open. The
+ * runner of the call ends it without the agent's help.
  */
 export function deadline({ clock, milliseconds }: { clock: Clock; milliseconds: number }): Layer {
   return (next) => (envelope, call) => {
@@ -22,7 +22,7 @@ export function deadline({ clock, milliseconds }: { clock: Clock; milliseconds: 
   };
 }
 
-/** Made when the agent asks. */
+/** Creates the functions only when the agent reads them. */
 class PausedAsk implements Added {
   readonly #countdown: Countdown;
   readonly #call: Call;

@@ -27,16 +27,16 @@ export function history(options: HistoryOptions): Layer {
 }
 
 /**
- * The turns of a conversation, over all protocols, from the journal. A thread keeps its messages for longer
- * than the journal keeps its requests, so the turns before the oldest one are read from there.
+ * Reads the turns of a conversation, over all protocols, from the journal. A thread keeps its messages longer than the
+ * journal keeps its requests, so earlier turns are read from the thread.
  */
 function earlierTurns(envelope: E2AEnvelope, { principal }: Call, context: HistoryOptions) {
   return async ({ limit, maxBytes }: Omit<EarlierRange, 'before'>): Promise<readonly EarlierTurn[]> => {
     const { session_id: sessionId, request_id: requestId } = envelope;
-    // An agent computes it, and the result may be 2.5 or not a number.
+    // The limit comes from an agent and may be 2.5 or NaN.
     const most = Math.floor(Math.min(limit, MOST));
     if (sessionId === null && most >= 1) return broughtAlong(envelope, most);
-    // Anonymous conversations are kept where nobody can read them.
+    // Anonymous conversations are recorded, but nobody may read them.
     if (sessionId === null || requestId === null || principal.kind === 'anonymous' || !(most >= 1)) return [];
     const key = { owner: principal.id, agentId: context.agentOf(envelope, { principal }), sessionId };
     const range = { before: requestId, limit: most, maxBytes };
@@ -51,7 +51,7 @@ function earlierTurns(envelope: E2AEnvelope, { principal }: Call, context: Histo
   };
 }
 
-/** OpenAI clients keep the conversation themselves and send all of it each time. */
+/** The turns in a request of an OpenAI client, which sends the whole conversation each time. */
 function broughtAlong({ params, provenance, timestamp }: E2AEnvelope, most: number): EarlierTurn[] {
   const { messages } = params;
   if (provenance.source_protocol !== 'openai' || !Array.isArray(messages)) return [];
@@ -83,7 +83,7 @@ async function inThread(key: SessionKey, range: EarlierRange, { threads }: Histo
   });
 }
 
-/** Also how many bytes are left, and when the oldest turn was accepted. */
+/** Returns the turns with the bytes that are left of the limit, and the time at which the oldest turn was accepted. */
 async function inJournal(key: SessionKey, range: EarlierRange, context: HistoryOptions) {
   const { rows } = await context.sessions.turns(key, { offset: 0, ...range });
   const turns: EarlierTurn[][] = [];
@@ -91,7 +91,7 @@ async function inJournal(key: SessionKey, range: EarlierRange, context: HistoryO
   let from: number | undefined;
   for (const row of rows) {
     const turn = await turnsIn(row, key.owner, context);
-    // Once more, for what was streamed is not in the row, and one that is too large by itself is.
+    // Counted again: the store counts without streamed texts, and returns a single turn even if that exceeds the limit.
     for (const { content } of turn) left -= Buffer.byteLength(JSON.stringify(content));
     if (left < 0) break;
     turns.push(turn);
@@ -118,5 +118,5 @@ async function turnsIn(turn: RecordedTurn, owner: string, { runs }: HistoryOptio
 }
 
 const MOST = 1000;
-/** Of a thread, or of a session. */
+/** Maximum bytes of a history. */
 const MOST_BYTES = 8 * 1024 * 1024;

@@ -7,18 +7,22 @@ import type { Reading } from '../runs/reading.ts';
 import type { Runs } from '../runs/runs.ts';
 import { isForAgent } from '../server-methods/server-methods.ts';
 
-/** Records the request before it is answered and every frame before it is seen; a repeat gets the recorded answer. */
+/**
+ * Records the request before it is answered, and every frame before a reader receives it. A repeat gets the recorded
+ * answer.
+ */
 export function journal({ runs, router }: { runs: Runs; router: Router }): (next: Handler) => Handler<Reading> {
   return (next) => (envelope, call) => {
     const hints = envelope.channel_context;
     const expires = hints['expires_at'];
-    // The server's own methods wait for no agent and belong to no conversation.
+    // The server's own methods need no slot of an agent and belong to no conversation.
     const forAgent = router.isForOwnTarget(envelope) || isForAgent(envelope.method);
     const agentId = forAgent ? routed(envelope, call, router) : SERVER;
     if (typeof agentId !== 'string') return runs.reopen(envelope, call, agentId);
     const admission = {
       agentId,
-      // Nor does an anonymous sender, whose session id may be another caller's: what the agent sends by itself would reach neither.
+      // Requests of anonymous senders belong to no conversation either, because their session id may be that of another
+      // caller: pushes of the agent would reach neither.
       sessionId: forAgent && call.principal.kind !== 'anonymous' ? envelope.session_id : null,
       priority: priorityOf(hints['priority']),
       endsUnread: hints['cancel_on_disconnect'] === true,
@@ -28,7 +32,7 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): (next
   };
 }
 
-/** The agent it goes to, or why to none: then it may still be a repeat of what one has answered that is gone. */
+/** The agent that the envelope goes to, or why there is none. It may still repeat a request whose agent was removed. */
 function routed(envelope: E2AEnvelope, { principal }: Call, router: Router): string | Refused {
   try {
     return router.resolve(envelope, principal);
@@ -38,10 +42,10 @@ function routed(envelope: E2AEnvelope, { principal }: Call, router: Router): str
   }
 }
 
-/** In the place of an agent, for what the server answers by itself. No agent can have this id. */
+/** The agent id of requests that the server answers by itself. No agent can have this id. */
 export const SERVER = '*server';
 
-/** The known priorities; any other word counts as none. */
+/** The number of a priority; any unknown word means normal. */
 export function priorityOf(word: unknown): number {
   return PRIORITIES.get(word) ?? 1;
 }

@@ -1,6 +1,6 @@
 import type { Layer } from '../call/handler.ts';
 
-/** How an endpoint changes the requests of its channel before they reach the agent. */
+/** Applies the layer of an envelope's channel, with which its endpoint changes requests before they reach the agent. */
 export function ofChannel(layers: ReadonlyMap<string, Layer>): Layer {
   return (next) => (envelope, call) => {
     const layer = envelope.channel === null ? undefined : layers.get(envelope.channel);

@@ -10,7 +10,7 @@ import { concernsAgent } from '../server-methods/server-methods.ts';
 export function permit(router: Router): Check {
   return (next) => (envelope, call) => {
     const { principal } = call;
-    // Checked before the router looks for the agent: the refusal must not tell whether it exists.
+    // Checked before the router looks for the agent, so that the refusal does not show whether the agent exists.
     const target = targetOf(envelope) ?? (concernsAgent(envelope.method) ? router.defaultAgent : undefined);
     const own = target === undefined ? undefined : router.find(target)?.refusal;
     if (own !== undefined) {

@@ -14,7 +14,7 @@ export function withTools(registry: () => ToolRegistry | undefined): Layer {
   };
 }
 
-/** Made when the agent asks for them. */
+/** Creates the tools only when the agent reads them. */
 class AddedTools implements Added {
   readonly #registry: ToolRegistry;
   readonly #call: Call;

@@ -3,8 +3,8 @@ import type { Layer } from '../call/handler.ts';
 import { textOf, withStreamed } from '../runs/streamed-text.ts';
 
 /**
- * A unary answer is a stream of one frame: a request with `is_stream: false` is recorded as its final frame alone, with the
- * text of the chunks as its result where the agent returned none.
+ * A unary answer is a stream of one frame: a request with `is_stream: false` is recorded as its final frame alone, with
+ * the text of the chunks as its result where the agent returned none.
  */
 export function unary(): Layer {
   return (next) => (envelope, call) => {
@@ -28,7 +28,9 @@ async function* folded(
   }
 }
 
-/** The frame as the first and only one: what it means to other protocols depends on that. */
+/**
+ * The final frame as the first and only one. Its projections to other protocols depend on that, so they are made again.
+ */
 function alone(final: E2AResponse, envelope: E2AEnvelope): E2AResponse {
   const first = { ...final, sequence: 0, projections: {} };
   return { ...first, projections: projectionsFor(first, envelope) };

@@ -6,8 +6,9 @@ import { refuse } from '../refusals/refused.ts';
 import type { ClientCallsElsewhere } from './questions-elsewhere.ts';
 
 /**
- * Requests of agents to their caller's client, such as an editor for a file: a frame `acp.output_request` with the method, answered once
- * by `acp.tool_response` of the same caller. Unlike questions they are not for a person; they end with the agent's request.
+ * Requests of agents to their caller's client, such as an editor for a file: a frame `acp.output_request` with the
+ * method, answered once by `acp.tool_response` of the same caller. Unlike questions they are not for a person; they end
+ * with the agent's request.
  */
 export class ClientCalls {
   readonly #clock: Clock;
@@ -52,13 +53,16 @@ export class ClientCalls {
     this.#elsewhere = elsewhere;
   }
 
-  /** Answers the call with this id by a JSON-RPC response. False where this caller has no open call with this id, on any node. */
+  /**
+   * Answers the call with this id by a JSON-RPC response. False where this caller has no open call with this id, on any
+   * node.
+   */
   async answer(id: string, owner: string, response: JsonObject): Promise<boolean> {
     if (this.answerHere(id, owner, response)) return true;
     return id.startsWith(PREFIX) && (await this.#elsewhere?.answer(id, owner, response)) === true;
   }
 
-  /** The same for a call of this node. */
+  /** Answers a call of this node. False if this caller has no open call with this id here. */
   answerHere(id: string, owner: string, response: JsonObject): boolean {
     const open = this.#open.get(id);
     if (open?.running.row.owner !== owner) return false;
@@ -72,6 +76,6 @@ interface OpenCall {
   readonly answer: (response: JsonObject) => void;
 }
 
-/** Of the ids of calls. */
+/** The prefix of the ids of calls. */
 const PREFIX = 'c_';
 const MOST_OPEN = 64;

@@ -45,13 +45,13 @@ export interface Answerer {
   readonly principal: Principal;
   /** How the answer arrived, such as `e2a`, `acp` or `a2a-mailbox`. */
   readonly channel: string;
-  /** The answer is a tool call, which a model may have made by itself. */
+  /** Whether the answer is a tool call, which a model may have made by itself. */
   readonly isToolCall?: boolean | undefined;
 }
 
 /**
- * The questions that running requests have put to people. A question is open until it is answered, its time runs out, or its request
- * ends; the first answer counts. Its end is remembered as long as its request runs.
+ * The questions that running requests have put to people. A question is open until it is answered, its time runs out,
+ * or its request ends; the first answer counts. Its end is remembered as long as its request runs.
  *
  *   open ──answer──▶ answered
  *     ├──time──────▶ expired     its rejecting option, or decline
@@ -73,7 +73,9 @@ export class OpenQuestions {
     this.#log = log;
   }
 
-  /** Puts a question to the people who may answer for this request. Rejects when the request, or the signal, ends first. */
+  /**
+   * Puts a question to the people who may answer for this request. Rejects when the request, or the signal, ends first.
+   */
   async ask(running: AskingRun, given: NewQuestion, options: AskingOptions = {}): Promise<QuestionAnswer> {
     return this.open(running, this.made(given), options);
   }
@@ -207,9 +209,10 @@ export class OpenQuestions {
   }
 
   /**
-   * Answers a question; resolves when the answer is recorded. Rejects with `Refused`: `not_found`, including for a question of
-   * another caller; `conflict` for a question that has ended; `forbidden` where this caller may not answer it; `invalid_message` for
-   * an answer that does not fit. Without `requestId`, the question is found by its own id.
+   * Answers a question; resolves when the answer is recorded. Rejects with `Refused`: `not_found` for an unknown
+   * question, including one of another caller; `conflict` for a question that has ended; `forbidden` if this caller may
+   * not answer it; `invalid_message` for an answer that does not fit. Without `requestId`, the question is found by its
+   * own id.
    */
   async answer(
     { questionId, requestId }: { readonly questionId: string; readonly requestId?: string | undefined },
@@ -243,7 +246,7 @@ export class OpenQuestions {
     return [...this.#known.values()].flatMap(({ end, open }) => (end === undefined ? [open] : []));
   }
 
-  /** The question with its id and times. Throws for an invalid question. */
+  /** Gives a question its id and times. Throws for an invalid question. */
   made(given: NewQuestion): Question {
     const decoded = decodeNewQuestion(given as unknown as Json);
     if (!decoded.ok) throw new TypeError(`call.ask: ${decoded.issues[0]?.message ?? 'the question is not valid'}`);
@@ -278,7 +281,7 @@ export class OpenQuestions {
     if (known.end !== undefined) return;
     known.end = 'withdrawn';
     const body = questionEndBody({ question_id: known.open.question.question_id, state: 'withdrawn' });
-    // Before the last frame, if the request still takes frames.
+    // Emitted before the final frame, if the request still takes frames.
     known.running.emit({ response_kind: 'e2a.chunk', body }).catch(() => {});
     known.fail(reason);
     this.#report(known);
@@ -315,7 +318,7 @@ export type QuestionListener = (question: OpenQuestion, end: QuestionEnd | undef
 /** A run that asks questions: a request that is being answered, or an execution that waits. */
 export interface AskingRun extends StopSignal {
   readonly row: Pick<RequestRow, 'owner' | 'requestId' | 'agentId' | 'sessionId'>;
-  /** Other requests of the owner that it answers. */
+  /** The ids of other requests of the owner that the run answers. */
   readonly names?: readonly string[];
   /** Adds a frame to the answer. Resolves when it is recorded. */
   emit(frame: Partial<E2AResponse>): Promise<void>;
@@ -347,7 +350,7 @@ function refusalOf(
   return undefined;
 }
 
-/** A withdrawn question has no time of its own. */
+/** When a question ended. For a withdrawn question, which has no such time, when it was asked. */
 function endOf({ end: { answer }, question }: EndedQuestion): string {
   return answer?.at ?? question.asked_at;
 }

@@ -4,7 +4,10 @@ import type { Answerer, EndedQuestion, OpenQuestion } from './open-questions.ts'
 
 /** The questions that runs of other nodes have asked. Absent where one process owns the store. */
 export interface QuestionsElsewhere {
-  /** `undefined` when no other node has this question for this caller. Rejects with `Refused` as `OpenQuestions.answer` does. */
+  /**
+   * Answers a question of another node. `undefined` if no other node has this question for this caller. Rejects with
+   * `Refused` as `OpenQuestions.answer` does.
+   */
   answer(
     question: { readonly questionId: string; readonly requestId?: string | undefined },
     given: GivenAnswer,

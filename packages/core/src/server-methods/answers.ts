@@ -29,8 +29,8 @@ export const chatUserAnswer: ServerMethod = async function* (envelope, call, { q
 };
 
 /**
- * ACP's spelling of the same: `{jsonrpc_id, response}`, where `jsonrpc_id` is the id of the `acp.output_request` frame. It also answers what an
- * agent asks the caller's program, such as for a file.
+ * The same in ACP's form: `{jsonrpc_id, response}`, where `jsonrpc_id` is the id of the `acp.output_request` frame. It
+ * also answers an agent's calls to the caller's client, such as for a file.
  */
 export const acpToolResponse: ServerMethod = async function* (envelope, call, { questions, clientCalls }) {
   const questionId = textParam(envelope, 'jsonrpc_id') ?? needed(envelope, 'jsonrpc_id');
@@ -41,7 +41,7 @@ export const acpToolResponse: ServerMethod = async function* (envelope, call, { 
   return { question_id: questionId, answer };
 };
 
-/** Answers through tools, agents or workflows of this server may come from a model. */
+/** Answers through tools, agents or workflows of this server may come from a model, so they are marked. */
 function answererOf(envelope: E2AEnvelope, { principal }: Call): Answerer {
   const { source_protocol: channel } = envelope.provenance;
   return { principal, channel, isToolCall: hopsOf(envelope) > 0 || channel === 'a2e-wire' };

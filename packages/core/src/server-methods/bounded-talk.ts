@@ -2,14 +2,14 @@ import { isObject, type Json } from '@dragoman/protocols';
 import { cutTo } from '../text/cut-to.ts';
 
 /**
- * Returns values one after the other, unchanged while there is room, and then only the beginning of each: texts are cut, and
- * end in `…`; what comes after the cut is left out.
+ * Shortens a sequence of values: unchanged while there is room, then only the beginning of each. A cut text ends in
+ * `…`, and what follows it in the value is omitted.
  */
 export class BoundedTalk {
   readonly #least: number;
   #left: number;
 
-  /** Both in characters of JSON: for all values together, and for each of them in any case. */
+  /** Characters of JSON: `whole` for all values together, `least` for each value in any case. */
   constructor({ whole, least }: { readonly whole: number; readonly least: number }) {
     this.#left = whole;
     this.#least = least;
@@ -32,7 +32,7 @@ function beginningOf(value: Json, room: number): Json {
       left -= text.length;
       return text;
     }
-    // What stands around it.
+    // Brackets, commas and quotes.
     left -= PUNCTUATION;
     if (Array.isArray(one)) return one.flatMap((item) => (left > 0 ? [cut(item)] : []));
     if (!isObject(one)) return one;

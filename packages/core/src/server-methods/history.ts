@@ -9,9 +9,9 @@ import type { ServerMethod } from './server-methods.ts';
 import { lastTodos, TODOS } from './todos.ts';
 
 /**
- * A session's turns, newest first, fifty a page: one event each when streamed, else all in the result. Behind the newest comes
- * the agent's list of things to do, if it sent one. Of long values only the beginning: the whole is read by its request. With
- * `answers: false`, for a caller that reads the answers itself, they are null.
+ * A session's turns, newest first, fifty a page: one event each if streamed, otherwise all in the result. A streamed
+ * first page ends with the agent's latest to-do list, if there is one. Long values are shortened; the whole is in the
+ * request's own answer. With `answers: false`, for a caller that reads the answers itself, they are null.
  */
 export const historyGet: ServerMethod = async function* (envelope, call, { agentOf, runs, sessions }) {
   const sessionId = sessionParam(envelope) ?? refuse('invalid_message', {}, 'history.get needs params.session_id.');
@@ -39,7 +39,7 @@ export const historyGet: ServerMethod = async function* (envelope, call, { agent
   return { event_type: 'history.message', status: 'done', ...place };
 };
 
-/** The turns of a page, some at a time: fifty may be more than fits into memory. */
+/** Reads the turns of a page in parts, because fifty may need too much memory. */
 async function* turnsFrom(offset: number, key: SessionKey, sessions: SessionStore) {
   let place: { offset: number; before?: string } = { offset };
   for (let read = 0; ; ) {
@@ -48,7 +48,7 @@ async function* turnsFrom(offset: number, key: SessionKey, sessions: SessionStor
     const last = found.rows.at(-1);
     read += found.rows.length;
     if (last === undefined || read === PAGE || offset + read >= found.total) return;
-    // Not by their number: a new turn in between has moved them all.
+    // Continues after the last request, not by offset: a new turn meanwhile would shift all offsets.
     place = { offset: 0, before: last.requestId };
   }
 }
@@ -80,6 +80,6 @@ function event(eventType: string, fields: JsonObject): JsonObject {
 
 const PAGE = 50;
 const READ_BYTES = 2 * 1024 * 1024;
-/** Characters of a page that are returned unchanged; beyond them, of each request and each answer. */
+/** Characters of a page that are returned unchanged. Beyond them, `LEAST` of each request and answer. */
 const WHOLE = 4 * 1024 * 1024;
 const LEAST = 64 * 1024;

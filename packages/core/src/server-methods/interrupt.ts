@@ -5,8 +5,8 @@ import { choiceParam, sessionParam } from './params.ts';
 import type { ServerMethod, ServerMethodContext } from './server-methods.ts';
 
 /**
- * Cancels, pauses or resumes what runs in a session. Cancelling, and supplementing the request, end the running
- * answers; pausing keeps them where they are. That nothing runs is not an error: it is what the caller wanted.
+ * Cancels, pauses or resumes the running requests of a session. `cancel` and `supplement` end the running answers;
+ * `pause` holds them. It is not an error if nothing runs.
  */
 export const chatInterrupt: ServerMethod = async function* (envelope, call, context) {
   const intent = choiceParam(envelope, 'intent', ['cancel', 'supplement', 'pause', 'resume']) ?? 'cancel';
@@ -28,7 +28,10 @@ export const sessionCancel: ServerMethod = async function* (envelope, call, cont
   return {};
 };
 
-/** A session belongs to one agent: where one is named, those of others under the same session id are left alone. */
+/**
+ * The running requests of a session. A session belongs to one agent: if one is named, requests to others with the same
+ * session id are left alone.
+ */
 async function runningIn(envelope: E2AEnvelope, call: Call, { runs, agentOf }: ServerMethodContext) {
   const session = sessionParam(envelope) ?? null;
   const agentId = targetOf(envelope) === undefined ? undefined : agentOf(envelope, call);

@@ -17,7 +17,7 @@ export function textParam(envelope: E2AEnvelope, name: string): string | undefin
   const value = envelope.params[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string' || value === '') wrong(name, 'a non-empty string', value);
-  // Not every database keeps one.
+  // Not every database can store NUL.
   if (value.includes('\0')) refuseParam(name, 'must not contain a NUL');
   return value;
 }

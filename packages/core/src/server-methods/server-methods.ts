@@ -26,19 +26,19 @@ export interface ServerMethodContext {
   readonly questions: OpenQuestions;
   readonly clientCalls: ClientCalls;
   readonly sessions: SessionStore;
-  /** Of this server, for clients that ask. */
+  /** The server's version, reported to clients that ask for it. */
   readonly version: string;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** The agent an envelope goes to: sessions belong to one. */
+  /** The agent that an envelope goes to, because sessions belong to an agent. */
   readonly agentOf: (envelope: E2AEnvelope, by: Pick<Call, 'principal'>) => string;
-  /** Agents remove what they keep for removed sessions. */
+  /** Lets agents remove their data of deleted sessions. */
   readonly tidy: () => Promise<void>;
   /** Whether one of the server's own targets answers it, whatever its method is called. */
   readonly isForOwnTarget: (envelope: E2AEnvelope) => boolean;
 }
 
-/** Answers one method: chunks as it goes, and what it returns is the result. */
+/** Answers one method: it yields the chunks and returns the result. */
 export type ServerMethod = (
   envelope: E2AEnvelope,
   call: Call,
@@ -46,8 +46,8 @@ export type ServerMethod = (
 ) => AsyncGenerator<JsonObject, JsonObject, undefined>;
 
 /**
- * Answers the server's own methods (E2A §2) and passes the rest on. A name of the Gateway's or ACP's that we do not have
- * is its own error: silence would leave the caller waiting for its timeout.
+ * Answers the server's own methods (E2A §2) and passes all others on. A method of the Gateway or ACP that we do not
+ * support gets an error: otherwise the caller would wait for its timeout.
  */
 export function serverMethods(context: ServerMethodContext): Layer {
   return (next) => (envelope, call) =>
@@ -75,7 +75,7 @@ async function* answer(envelope: E2AEnvelope, call: Call, context: ServerMethodC
   }
 }
 
-/** Whether the method is an agent's to answer. Heartbeats have no name and are the agent's too. */
+/** Whether an agent answers the method. Heartbeats have no method and go to the agent, too. */
 export function isForAgent(method: string | null): boolean {
   const owner = methodOwner(method);
   return owner === 'agent' || owner === 'ext' || owner === 'none' || DELIVERED.has(method ?? '');
@@ -111,12 +111,12 @@ const METHODS: Readonly<Record<string, ServerMethod>> = {
   'session/cancel': sessionCancel,
 };
 
-/** Names on the Gateway's or ACP's lists that mean "say this to the agent". */
+/** Methods of the Gateway and ACP that are messages to the agent. */
 const DELIVERED: ReadonlySet<string> = new Set(['chat.send', 'session/prompt']);
 
 const OF_A_SESSION: ReadonlySet<string> = new Set(['session.create', 'session/new', 'session.delete', 'history.get']);
 
-// The WebSocket endpoint answers it before it gets here.
+// Over the WebSocket, the endpoint answers `chat.resume` before it reaches this layer.
 const RESUMED_BY_PATH =
   'chat.resume works over the WebSocket only; over HTTP, read /e2a/requests/{request_id}/responses.';
 const RESUME = 'GET /e2a/requests/{request_id}/responses?after=N';

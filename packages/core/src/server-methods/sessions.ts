@@ -22,14 +22,14 @@ export const sessionList: ServerMethod = async function* (envelope, call, { sess
   };
 };
 
-/** Of one id, or of one folder, or all; a page of them. */
+/** The sessions with one id, or a page of those of one folder, or of all. */
 function listed(envelope: E2AEnvelope, owner: string, page: number, sessions: SessionStore) {
   const sessionId = textParam(envelope, 'session_id');
   if (sessionId !== undefined) return sessions.named(owner, sessionId).then((rows) => ({ rows, total: rows.length }));
   return sessions.list(owner, { offset: (page - 1) * PAGE, limit: PAGE, cwd: textParam(envelope, 'cwd') });
 }
 
-/** ACP's name and spelling for the same. A session has a folder there, so that one without is in the root. */
+/** `session.list` in ACP's form. There every session has a folder, so one without a folder is in the root. */
 export const sessionListAcp: ServerMethod = async function* (envelope, call, context) {
   const answered = sessionList(envelope, call, context);
   const { value } = (await answered.next()) as { value: JsonObject & { sessions: Record<string, Json>[] } };
@@ -56,7 +56,7 @@ export const sessionCreate: ServerMethod = async function* (envelope, call, cont
   return { session_id: sessionId };
 };
 
-/** ACP's name and spelling for the same. */
+/** `session.create` in ACP's form. */
 export const sessionNew: ServerMethod = async function* (envelope, call, context) {
   const id = sessionParam(envelope) ?? `acp_${context.ids.hex().slice(0, 12)}`;
   yield* sessionCreate({ ...envelope, session_id: id }, call, context);

@@ -3,8 +3,8 @@ import { frameFrom } from '../runs/frame-text.ts';
 import type { Runs } from '../runs/runs.ts';
 
 /**
- * The latest list of things to do that an agent sent in these requests. The newest request is first. Not all of a very long
- * conversation is read for it.
+ * The latest to-do list that an agent sent in these requests, of which the newest is first. Reads at most `MOST_FRAMES`
+ * frames of a very long conversation.
  */
 export async function lastTodos(
   requestIds: readonly string[],
@@ -16,7 +16,7 @@ export async function lastTodos(
     const reading = runs.read({ owner, requestId }, -1);
     for (let rows = await reading.next(); rows.length > 0 && left > 0; rows = await reading.next()) {
       left -= rows.length;
-      // Reading a frame costs more than looking for a word in it.
+      // The search avoids parsing most frames.
       for (const { text } of rows) if (text.includes(TODOS)) todos = todosIn(frameFrom(text).body) ?? todos;
     }
     if (todos !== undefined || left <= 0) return todos;
@@ -28,6 +28,6 @@ function todosIn({ event_type: type, delta }: JsonObject): JsonObject | undefine
   return type === TODOS && isObject(delta) ? delta : undefined;
 }
 
-/** The event by which the Gateway tells them. */
+/** The Gateway's event with a to-do list. */
 export const TODOS = 'todo.updated';
 const MOST_FRAMES = 5_000;

@@ -44,7 +44,7 @@ export class AgentTools implements ToolSource {
   }
 }
 
-/** `{method, params}` is a complete request; anything else is the params of `chat.send`. */
+/** Arguments with a `method` are a complete request; any others are the params of `chat.send`. */
 function requestIn(args: JsonObject): { readonly method?: string; readonly params: JsonObject } {
   const { method, params } = args;
   if (typeof method !== 'string') return { params: args };

@@ -9,7 +9,7 @@ export interface DescribedAgent {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly skills?: readonly string[] | undefined;
-  /** Its sessions may have MCP servers that the client names. */
+  /** Whether clients may name MCP servers for the agent's sessions. */
   readonly takesMcpServers?: boolean | undefined;
 }
 

@@ -74,7 +74,7 @@ export function resultOf({ response_kind: kind, status, body }: E2AResponse, tar
   throw new Refused(failureFrom(body, `${target} failed.`));
 }
 
-/** The failure of this server if the code is its own; any other code is an error of the target. */
+/** One of our failures if the code is ours; any other code is an error of the target. */
 function failureFrom(body: JsonObject, otherwise: string): Failure {
   const { code, message, details } = body;
   const { failure: known, retryable, retryAfter } = errorIn(body);

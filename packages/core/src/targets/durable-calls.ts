@@ -11,7 +11,7 @@ import { GONE } from '../tools/wire/connection-audit.ts';
 import type { WireCall } from '../tools/wire/plugin.ts';
 import { resultOf } from './ask-target.ts';
 
-/** Tool calls on the wire as requests to the hub. */
+/** Runs tool calls of the wire as requests to the hub, which are journaled. */
 export function durableCalls({ engine, ids, clock }: { engine: Engine; ids: Ids; clock: Clock }): CallDurably {
   return async ({ definition: { name }, request: requestOf }, call, { args, timeoutMs, streaming }) => {
     const { principal } = call.session;

@@ -10,7 +10,10 @@ import {
 import type { AgentPart } from '../agents/agent.ts';
 import type { ExecutionEventRecord } from '../executions/live-execution.ts';
 
-/** An event of an execution as part of an answer: each operation's start and end is a chunk; the end of the execution has the result. */
+/**
+ * An event of an execution as part of an answer: each operation's start and end is a chunk; the end of the execution
+ * has the result.
+ */
 export function partOf(event: ExecutionEventRecord): AgentPart {
   if (event.event === 'question-asked') {
     const { question } = JSON.parse(event.data) as { readonly question: Question };
@@ -23,7 +26,10 @@ export function partOf(event: ExecutionEventRecord): AgentPart {
   return endOf((JSON.parse(event.data) as { readonly result: JsonObject }).result);
 }
 
-/** A key of the event that a frame of `partOf` reports, the same in every run: an operation's start or end, or a question or its end. */
+/**
+ * A key of the event that a frame of `partOf` reports, the same in every run: an operation's start or end, or a
+ * question or its end.
+ */
 export function executionFrameKey({ response_kind: kind, body }: E2AResponse): string {
   const { delta, id = null } = body;
   const fields = isObject(delta) ? delta : ({} as JsonObject);
@@ -48,7 +54,10 @@ function chunkOf({ event, data }: ExecutionEventRecord): JsonObject {
   };
 }
 
-/** Every status except `success` is an error, so that an operation that ran this workflow does not continue as if it had succeeded. */
+/**
+ * Every status except `success` is an error, so that an operation that ran this workflow does not continue as if it had
+ * succeeded.
+ */
 function endOf(answer: JsonObject): AgentPart {
   const { status, error } = answer;
   if (status === 'success') return { part: 'complete', result: answer };

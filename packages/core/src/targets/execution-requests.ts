@@ -15,8 +15,8 @@ import type { FrameRow } from '../store/store.ts';
 import { partOf } from './execution-parts.ts';
 
 /**
- * Executions as requests to the target `workflows`, with the execution id as the request id. Their frames are computed from the
- * recorded events and end, and are the same each time.
+ * Executions as requests to the target `workflows`, with the execution id as the request id. Their frames are computed
+ * from the recorded events and end, and are the same each time.
  */
 export function executionRequests(executions: Pick<Executions, 'follow' | 'cancel' | 'questionState'>): FindRequest {
   return async ({ owner, requestId }) => {

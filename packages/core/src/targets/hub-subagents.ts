@@ -22,9 +22,9 @@ export interface HubSubagentsOptions {
 }
 
 /**
- * Subagents as sessions of the hub. Spawning opens a session with an agent, delegating sends a request in it. Both are permitted, limited
- * and journaled in the name of the caller. The list of subagents is in the store and their status is read from the journal, so both
- * survive the connection and a restart.
+ * Subagents as sessions of the hub. Spawning opens a session with an agent, delegating sends a request in it. Both are
+ * permitted, limited and journaled in the name of the caller. The list of subagents is in the store and their status is
+ * read from the journal, so both survive the connection and a restart.
  */
 export class HubSubagents implements Subagents {
   readonly #options: HubSubagentsOptions;
@@ -100,7 +100,7 @@ export class HubSubagents implements Subagents {
       };
       const requestId = `req_${this.#options.ids.sortable()}`;
       const kept: Kept = { ...before, steps: steps + 1, request_id: requestId, task_name };
-      // Written first: after a crash the record may name a request that was never sent, but no request is without a record.
+      // Written first: after a crash the record may name a request that was never sent, but every request has a record.
       await this.#rows.keep(place, subagent_id, kept as unknown as JsonObject);
       try {
         await this.#accepted(principal, { agent, params, session_id, request_id: requestId });
@@ -181,7 +181,7 @@ export class HubSubagents implements Subagents {
       onAccepted = resolve;
     });
     const reading = finalOf(this.#ask(principal, request, onAccepted));
-    // Its end is read from the journal.
+    // The end of the request is read from the journal.
     await Promise.race([accepted, reading]);
     reading.catch((error) => this.#options.log.debug({ error: String(error) }, 'a delegated request ended early'));
   }
@@ -219,7 +219,7 @@ interface Kept {
   readonly max_steps: number;
   readonly metadata: JsonObject;
   readonly session_id: string;
-  /** The number of tasks it has received. */
+  /** The number of tasks that the subagent has received. */
   readonly steps: number;
   readonly request_id: string;
   readonly task_name: string;

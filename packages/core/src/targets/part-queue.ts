@@ -3,8 +3,8 @@ import type { AgentPart } from '../agents/agent.ts';
 import { atMost } from '../json/json-size.ts';
 
 /**
- * Passes chunks from a callback, which cannot wait, to a generator. When the queue is full, that chunk and all later ones are dropped,
- * because a result with a gap would look complete. The last chunk reports how many are missing.
+ * Passes chunks from a callback, which cannot wait, to a generator. When the queue is full, that chunk and all later
+ * ones are dropped, because a result with a gap would look complete. The last chunk reports how many are missing.
  */
 export class PartQueue {
   #parts: AgentPart[] = [];

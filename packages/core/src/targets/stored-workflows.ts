@@ -15,7 +15,10 @@ export interface StoredDefinition {
   readonly text: string;
 }
 
-/** A stored workflow's name is used in paths and permissions, and beside the three methods of the target. */
+/**
+ * Whether a name can be that of a stored workflow, which occurs in paths and permissions, and beside the three methods
+ * of the target.
+ */
 export function isWorkflowName(name: string): boolean {
   return /^(?!workflow\.)[a-zA-Z0-9._-]{1,128}$/.test(name);
 }
@@ -28,8 +31,8 @@ export interface StoredWorkflowsOptions {
 }
 
 /**
- * Workflows that operators have stored under a name, for callers with that name in `permissions.workflows`. They come from the
- * configuration, or from administration, where every version is kept.
+ * Workflows that operators have stored under a name, for callers with that name in `permissions.workflows`. They come
+ * from the configuration, or from administration, where every version is kept.
  */
 export class StoredWorkflows implements WorkflowCatalogue {
   readonly #options: StoredWorkflowsOptions;
@@ -45,15 +48,15 @@ export class StoredWorkflows implements WorkflowCatalogue {
   }
 
   /**
-   * Call it once. Throws for a configured workflow that no caller could run. Such a workflow of administration is skipped, because the
-   * server must run to replace or remove it.
+   * Call it once. Throws for a configured workflow that no caller could run. A stored workflow of the administration
+   * that cannot run is skipped, because the server must run to replace or remove it.
    */
   async load(definitions: readonly StoredDefinition[] = []): Promise<void> {
     this.#configured = this.configured(definitions);
     await this.reload();
   }
 
-  /** Reads the workflows of administration, and again after another process has changed them. */
+  /** Reads the workflows of the administration. Call it again after another process has changed them. */
   reload(): Promise<void> {
     return this.#inTurn(() => this.#read());
   }
@@ -75,7 +78,10 @@ export class StoredWorkflows implements WorkflowCatalogue {
     this.#changed();
   }
 
-  /** The workflows of a configuration. Throws for the first that no caller could run, and for workflows that run each other in a circle. */
+  /**
+   * The workflows of a configuration. Throws for the first that no caller could run, and for workflows that run each
+   * other in a circle.
+   */
   configured(definitions: readonly StoredDefinition[]): ReadonlyMap<string, StoredWorkflowEntry> {
     const next = new Map(definitions.map((one) => [one.name, this.#opened(one, 1)]));
     const circle = circleIn(new Map([...this.#administered, ...next]));
@@ -89,7 +95,10 @@ export class StoredWorkflows implements WorkflowCatalogue {
     this.#changed();
   }
 
-  /** Stores a version that differs from the newest. Refuses a workflow that no caller could run, a circle, and a name of the configuration. */
+  /**
+   * Stores a version that differs from the newest. Refuses a workflow that no caller could run, a circle, and a name of
+   * the configuration.
+   */
   put(definition: StoredDefinition): Promise<StoredChange> {
     return this.#inTurn(async () => {
       const { name } = definition;
@@ -112,7 +121,9 @@ export class StoredWorkflows implements WorkflowCatalogue {
     });
   }
 
-  /** Returns false when there is no such workflow. Its versions stay on record, and their numbers are not used again. */
+  /**
+   * Removes a workflow; false if it does not exist. Its versions stay on record, and their numbers are not used again.
+   */
   remove(name: string): Promise<boolean> {
     return this.#inTurn(async () => {
       this.#refuseConfigured(name);
@@ -198,7 +209,7 @@ export class StoredWorkflowEntry {
   readonly planHash: string;
   /** JSON Schema of its inputs. */
   readonly inputs: JsonSchema;
-  /** The stored workflows that it runs with any inputs. */
+  /** The stored workflows that it runs whatever its inputs are. */
   readonly runs: readonly string[];
   readonly #rules: WorkflowRules;
   readonly #workflow: ToolWorkflow;

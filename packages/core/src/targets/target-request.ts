@@ -7,7 +7,9 @@ export interface RequestInContent {
   readonly params: JsonObject;
 }
 
-/** The request in a message to one of the server's own targets. The content, at `pointer`, is a JSON object or its text. */
+/**
+ * The request in a message to one of the server's own targets. The content, at `pointer`, is a JSON object or its text.
+ */
 export function targetRequest(target: BuiltInTarget, content: Json, pointer: string): RequestInContent {
   const fields = objectIn(content);
   const request = fields === undefined ? undefined : READERS[target](fields);

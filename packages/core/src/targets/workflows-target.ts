@@ -19,9 +19,10 @@ export interface WorkflowsTargetOptions {
 }
 
 /**
- * Workflows as one target. `method` is the name of a stored workflow, with its inputs in `params`, or `workflow.execute`,
- * `workflow.validate` or `workflow.plan` with the workflow in `params.workflow`: JSON lines, or an array of messages. Every operation's
- * start and end is a chunk with `delta_kind: "tool"`; the final frame has the same result as the REST route.
+ * Workflows as one target. `method` is the name of a stored workflow, with its inputs in `params`, or
+ * `workflow.execute`, `workflow.validate` or `workflow.plan` with the workflow in `params.workflow`: JSON lines, or an
+ * array of messages. Every operation's start and end is a chunk with `delta_kind: "tool"`; the final frame has the same
+ * result as the REST route.
  */
 export function workflowsTarget(options: WorkflowsTargetOptions): Agent {
   return {
@@ -34,7 +35,7 @@ export function workflowsTarget(options: WorkflowsTargetOptions): Agent {
       const read = stored?.read(params, executionIdFor(envelope)) ?? { ok: false, failure: noWorkflow(method) };
       yield* executed(read, envelope, call, options);
     },
-    // An execution is recorded: it continues after a restart, and reports the same.
+    // A recorded execution continues after a restart and reports the same frames.
     frameKey: executionFrameKey,
     // Planning decides what an ad hoc workflow may use, operation by operation.
     refusal({ method }, principal) {
@@ -82,7 +83,7 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   const { principal, signal, running } = call;
   const executionId = (read.ok ? read.request.workflow.executionId : null) ?? executionIdFor(envelope);
   const key = { owner: principal.id, executionId };
-  // Even if its workflow would no longer be accepted.
+  // Before `readable`: the execution continues even if its workflow would no longer be accepted.
   const earlier = running?.isResumed === true ? await executions.continued(key, signal) : undefined;
   const execution =
     earlier ?? (await executions.execute(named(readable(read), executionId), contextOf(envelope, call)));
@@ -95,12 +96,12 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   try {
     for await (const event of execution.events(-1, signal)) {
       go?.();
-      // Time in which it waits for a person does not count.
+      // While the execution waits for a person, the call's time limit is paused.
       go = event.event === 'question-asked' ? call.pause?.() : undefined;
       yield partOf(event);
     }
   } catch (error) {
-    // The server stops: the execution continues after the next start, and this request with it.
+    // The server is stopping: the execution and this request continue after the next start.
     if (failureOf(error)?.code === 'interrupted') running?.leave();
     throw error;
   } finally {

@@ -15,7 +15,7 @@ import type { Backend, ToolBackends } from './configured-tool.ts';
 import type { ToolCall, ToolOutcome } from './tool.ts';
 import type { ConfiguredTool } from './tools-config.ts';
 
-/** A tool that an agent answers: its arguments are the params, what the agent says last is the result. */
+/** A tool that an agent answers: the arguments are the params of the request, and the final frame has the result. */
 export function agentTool({ agent = '' }: ConfiguredTool, { engine, ids }: ToolBackends): Backend {
   return {
     input: {
@@ -59,7 +59,7 @@ export async function toolResultOf(
   call: Pick<ToolCall, 'principal' | 'signal' | 'status' | 'ask'>,
 ): Promise<ToolOutcome> {
   const { principal, signal, ask } = call;
-  // The engine continues the work without a reader, so giving it up needs a cancel.
+  // A run continues without a reader, so ending the call must cancel it.
   const cancel = () => {
     if (signal.reason !== LOST) void engine.runs.cancel({ owner: principal.id, requestId: envelope.request_id ?? '' });
   };
@@ -77,7 +77,7 @@ export async function toolResultOf(
   }
 }
 
-/** Every frame before the last, as it is: readable, and nothing left out. */
+/** Reports a frame before the final one as a status event, complete and readable. */
 function emit({ response_kind, body }: E2AResponse, call: Pick<ToolCall, 'status'>): void {
   const { delta_kind = 'custom', delta = null } = body;
   call.status('', response_kind === 'e2a.chunk' ? { delta_kind, delta } : { response_kind, body });

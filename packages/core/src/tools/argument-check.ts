@@ -5,8 +5,8 @@ import { TooMuchEffort } from '../schema/effort.ts';
 import { cutTo } from '../text/cut-to.ts';
 
 /**
- * Arguments against the schema of their tool, which is compiled when the tool is first called. It waits for nothing: calls start in
- * the order in which they arrive (A2E wire, Message Ordering).
+ * Checks arguments against the schema of their tool, which is compiled at the first call. It is synchronous, so that
+ * calls start in the order in which they arrive (A2E wire, Message Ordering).
  */
 export class ArgumentCheck {
   readonly #schema: JsonSchema;
@@ -38,7 +38,7 @@ function argumentIssue(issue: Issue): Issue {
   return { ...issue, pointer, message: `missing required argument "${name}"` };
 }
 
-/** The tool's owner has to fix it; the caller learns what is wrong. */
+/** Compiles a schema. An invalid one is the tool owner's mistake, so the caller gets `tool_failed` with the reason. */
 function compiled(schema: JsonSchema, tool: string): CompiledSchema {
   try {
     return compileSchema(schema);
@@ -47,12 +47,12 @@ function compiled(schema: JsonSchema, tool: string): CompiledSchema {
   }
 }
 
-/** Names what is too large, for the tool's owner or its caller. */
+/** Turns an excess into a refusal: `tool_failed` if the schema causes it, `too_large` if the arguments do. */
 function inBounds(tool: string, check: () => readonly Issue[]): readonly Issue[] {
   try {
     return check();
   } catch (error) {
-    // A schema may be itself, with nothing between; what comes by the wire is nested only so deep.
+    // Arguments of the wire have a limited depth, so an overflow of the stack means that the schema refers to itself.
     if (error instanceof RangeError)
       throw new Refused(failure('tool_failed', {}, `The input of the tool ${tool}: ${ENDLESS}`));
     if (!(error instanceof TooMuchEffort)) throw error;
@@ -73,7 +73,7 @@ function isSmall(value: unknown): boolean {
 
 const ENDLESS = 'it refers to itself endlessly, or the arguments are nested too deep for it';
 const SMALL = 2_000;
-/** A text of so many characters counts as one more. */
+/** A text counts as one more member for each 64 characters. */
 const LONG = 64;
 const LONGEST_NAME = 80;
 const NONE: readonly Issue[] = [];

@@ -15,7 +15,7 @@ export function callerTools(
   },
 ): CallerTools {
   let ending: Ending | undefined;
-  // One for all its tools: each would else listen to the signal for as long as the call lasts.
+  // Shared by all tool calls: otherwise each would add a listener to the signal for as long as the call lasts.
   const end = () => {
     ending ??= Ending.of(call.signal);
     return ending;

@@ -13,7 +13,7 @@ import { toolDefinition } from './tool-definition.ts';
 import type { ConfiguredTool } from './tools-config.ts';
 import { workflowTool } from './workflow-tool.ts';
 
-/** The possible targets of a configured tool. Missing ones cannot be configured. */
+/** The services that configured tools can use. A tool that needs a missing one is refused. */
 export interface ToolBackends {
   readonly engine: Hub;
   readonly ids: Ids;
@@ -22,9 +22,9 @@ export interface ToolBackends {
   readonly workflows?: Pick<WorkflowService, 'executions' | 'reader' | 'limits' | 'catalog'>;
 }
 
-/** Answers a configured tool. */
+/** The part of a configured tool that answers it. */
 export interface Backend {
-  /** The arguments it takes, for an entry that does not say. */
+  /** The schema of the arguments for an entry without `input`. */
   readonly input: JsonSchema;
   run(args: JsonObject, call: ToolCall): Promise<ToolOutcome>;
 }
@@ -52,7 +52,7 @@ export function configuredTool(entry: ConfiguredTool, backends: ToolBackends): T
 }
 
 interface Kind {
-  /** The member of an entry that asks for it. */
+  /** The member of an entry that selects this kind. */
   readonly of: NonNullable<Tool['answeredBy']>;
   open(entry: ConfiguredTool, backends: ToolBackends): Backend;
 }

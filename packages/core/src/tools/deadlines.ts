@@ -1,12 +1,12 @@
 import type { Cancel, Clock } from '../ports/ports.ts';
 
 /**
- * Ends of long waits, nearly all of which never come. A timer for each costs more than a small tool does, so all share one
- * that looks a few times a second; a short wait has its own timer and is kept exactly.
+ * Timeouts that nearly always are cancelled. All long ones share one timer that checks a few times a second, because a
+ * timer for each would cost more than a small tool. A short one has its own timer and is exact.
  */
 export class Deadlines {
   readonly #clock: Clock;
-  /** In no order: the place of one that goes is taken by the last. */
+  /** Unordered: the last one takes the place of one that is removed. */
   readonly #waiting: Deadline[] = [];
   #isTicking = false;
 

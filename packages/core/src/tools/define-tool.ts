@@ -18,19 +18,18 @@ export interface ToolSpec<Args extends object = JsonObject> {
   readonly idempotent?: boolean;
   readonly tags?: readonly string[];
   readonly version?: string;
-  /** Left out of plain lists; found by searching. */
+  /** Omitted from lists without a filter; found by searching. */
   readonly deferred?: boolean;
   /** Its return value is the result; a thrown value is the error. */
   run(args: Args, call: ToolCall): unknown;
 }
 
-/** The arguments that a JSON Schema accepts; any object where it is not written out in place. */
+/** The arguments that a JSON Schema accepts; any object if the schema's type is not literal. */
 export type ToolArguments<Input> =
   Static<Input> extends infer Args extends JsonObject ? (JsonSchema extends Input ? JsonObject : Args) : JsonObject;
 
 /**
- * Checks a tool and gives it back: export the result from a file that `tools:` names. The type of `args` is what `input`
- * accepts.
+ * Checks a tool and returns it, for a file that `tools:` names to export. The type of `args` is what `input` accepts.
  */
 export function defineTool<const Input extends JsonSchema>(
   spec: ToolSpec<ToolArguments<Input>> & { readonly input: Input },
@@ -47,7 +46,7 @@ export function toolFrom(spec: ToolSpec): Tool {
   return {
     definition: toolDefinition(spec),
     issuesOf: (args) => check.issuesOf(args),
-    // A tool that need not wait for anything is answered without waiting.
+    // A synchronous tool is answered synchronously.
     run(args, call) {
       const returned = spec.run(args, call);
       return isThenable(returned) ? Promise.resolve(returned).then(outcome) : outcome(returned);
@@ -79,7 +78,7 @@ export function problemOf(spec: unknown): string | undefined {
   return isNames ? undefined : `tags of ${name} must be a list of texts`;
 }
 
-/** Whether it is an object that JSON can say: one that holds itself, say, it cannot. */
+/** Whether the schema is an object that can be written as JSON, so not, for example, one that contains itself. */
 function isWritable(schema: unknown): boolean {
   try {
     return isObject(schema) && isObject(JSON.parse(JSON.stringify(schema)));
@@ -101,7 +100,7 @@ function outcomeOf(name: string, returned: unknown): ToolOutcome {
   }
 }
 
-/** Our wording if possible: the engine's messages are long. */
+/** A short text for the common reasons, because the engine's messages are long. */
 function whyNotJson(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
   if (/circular/i.test(words)) return 'it contains itself';
@@ -115,5 +114,5 @@ const KINDS = [
   ['idempotent', 'boolean', 'true or false'],
   ['deferred', 'boolean', 'true or false'],
 ] as const;
-/** `__` is free for the name of an MCP server in front. */
+/** `__` separates the name of an MCP server from its tool's name. */
 const TOOL_NAME = /^[a-zA-Z0-9._-]{1,128}$/;

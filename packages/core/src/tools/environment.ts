@@ -25,7 +25,7 @@ export interface Episode {
   /** The initial state. */
   readonly state: JsonObject;
   step(action: JsonObject): EpisodeStep | Promise<EpisodeStep>;
-  /** How it looks now; `text` is the mode that environments without pictures have. */
+  /** Renders the current state. Environments without pictures support the mode `text`. */
   render?(mode: string): Json | Promise<Json>;
   /** Actions that are worth trying now. */
   suggest?(): readonly JsonObject[] | Promise<readonly JsonObject[]>;

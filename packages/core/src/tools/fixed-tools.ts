@@ -1,6 +1,6 @@
 import type { Tool, ToolSource } from './tool.ts';
 
-/** Tools of a list that somebody wrote down. */
+/** A source with a fixed list of tools. */
 export class FixedTools implements ToolSource {
   version = 1;
   #tools: ReadonlyMap<string, Tool>;
@@ -9,7 +9,7 @@ export class FixedTools implements ToolSource {
     this.#tools = byName(tools);
   }
 
-  /** Takes over the list of another, in place of its own. */
+  /** Replaces its list with that of another source. */
   become(other: FixedTools): void {
     this.#tools = other.#tools;
     this.version += 1;

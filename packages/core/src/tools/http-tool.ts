@@ -13,8 +13,8 @@ import type { ConfiguredTool } from './tools-config.ts';
 import { urlPart } from './url-part.ts';
 
 /**
- * A tool that an HTTP endpoint answers, through the gate. Arguments that the URL names are put there; the rest goes in the
- * query, or in a JSON body for methods that have one. A status from 400 up is an answer that did not succeed.
+ * A tool that an HTTP endpoint answers, through the gate. Arguments that the URL names are inserted there; the others
+ * go into the query, or into a JSON body for methods that have one. A status other than 2xx is a failed outcome.
  */
 export function httpTool({ name, http }: ConfiguredTool, { gate, reader = new JsonReader() }: ToolBackends): Backend {
   if (gate === undefined) throw new Error(`tool ${name}: outbound requests are not available here`);
@@ -51,14 +51,14 @@ export function httpTool({ name, http }: ConfiguredTool, { gate, reader = new Js
   };
 }
 
-/** A caller could not fix it: each argument fills only one part of the URL. */
+/** Checked when the tool is opened, because callers could not fix it: each argument fills only one part of the URL. */
 function requireAddress(name: string, template: string): void {
   const example = template.replaceAll(BLANK, '1');
   if (/^https?:$/.test(URL.canParse(example) ? new URL(example).protocol : '')) return;
   throw new Error(`tool ${name}: url must be an http or https URL; got ${JSON.stringify(template)}`);
 }
 
-/** Each argument is one segment, but not every server decodes it last. */
+/** Arguments are encoded as one segment each, but some servers decode the path before they split it. */
 function climbing(name: string): Refused {
   const message = `The arguments of ${name} must not leave the path of its URL: remove ".."`;
   return new Refused(
@@ -66,7 +66,7 @@ function climbing(name: string): Refused {
   );
 }
 
-/** Arguments named in the URL are required: `/users/{id}` without its id is another path. */
+/** The default schema. Arguments named in the URL are required: `/users/{id}` without its id is another path. */
 function inputFor(template: string): JsonSchema {
   const path = template.split('?', 1)[0]?.length ?? 0;
   const named = [...template.matchAll(BLANK)].map(({ 1: name = '', index }) => ({ name, isInPath: index < path }));
@@ -77,7 +77,7 @@ function inputFor(template: string): JsonSchema {
   };
 }
 
-/** The URL with its `{name}`s, each one segment or value, and the arguments it did not take. */
+/** The URL with its `{name}`s filled in, and the other arguments. */
 function filledIn(template: string, args: JsonObject): { url: string; rest: JsonObject } {
   const taken = new Set<string>();
   const url = template.replaceAll(BLANK, (_, name: string) => {
@@ -102,10 +102,10 @@ async function outcomeOf(answer: InboundAnswer, readText: ReadText): Promise<Too
   const type = String(headers['content-type'] ?? '');
   const text = textIn(bytes, type);
   const isJson = isJsonType(type) && bytes.length > 0;
-  // Bytes that are not text are refused, with the place of the first that is wrong.
+  // If the bytes are not text, the parser reports the position of the first invalid one.
   const json = isJson ? await (text === undefined ? parseJsonBytes(bytes) : readText(text)) : undefined;
   const read = json?.ok === true ? json.value : text;
-  // Of a failure whatever can be read is of use.
+  // For a failed answer, whatever can be read is useful.
   const data = read ?? Buffer.from(bytes).toString('utf8');
   if (status < 200 || status >= 300) {
     return new FailedOutcome(`The endpoint answered ${status}.`, { code: `HTTP_${status}`, data });
@@ -120,7 +120,7 @@ async function outcomeOf(answer: InboundAnswer, readText: ReadText): Promise<Too
   return new FailedOutcome(`The endpoint answered with ${what} neither JSON nor text.`, { code: 'NOT_TEXT' });
 }
 
-/** In the charset it says it has; `undefined` where it cannot be that. */
+/** The text in the declared charset; `undefined` if the bytes are not valid in it. */
 function textIn(bytes: Uint8Array, type: string): string | undefined {
   const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1] ?? 'utf-8';
   try {

@@ -12,7 +12,7 @@ export interface KeptRowsOptions {
   readonly quota?: MemoryQuota;
 }
 
-/** Where rows belong: to one caller, and there to one session or whatever else it names. */
+/** The rows of one caller that share a name, such as that of a session. */
 export interface RowPlace {
   readonly owner: string;
   readonly name: string;
@@ -24,13 +24,13 @@ export interface KeptRow<Value> {
 }
 
 /**
- * The stored rows of a plugin for its callers, on disk before they are acknowledged, next to the memories of the same caller: it counts
- * against the same quota and is forgotten with them.
+ * The rows that a plugin stores for its callers, on disk before they are acknowledged. They count against the same
+ * quota as the caller's memories and are deleted with them.
  */
 export class KeptRows<Value extends Json> {
   readonly #options: KeptRowsOptions;
   readonly #quota: MemoryQuota;
-  /** The last of each place that changes something. */
+  /** The last change of each place. */
   readonly #turns = new Map<string, Promise<void>>();
 
   constructor(options: KeptRowsOptions) {
@@ -38,13 +38,13 @@ export class KeptRows<Value extends Json> {
     this.#quota = options.quota ?? QUOTA;
   }
 
-  /** The oldest first. */
+  /** The rows of a place, oldest first. */
   async list(place: RowPlace): Promise<KeptRow<Value>[]> {
     const rows = await this.#options.store.list(this.#space(place), this.#now());
     return rows.map(({ entry }) => JSON.parse(entry) as KeptRow<Value>).reverse();
   }
 
-  /** Adds a row, or puts it in place of the one with its key. False where there is no room. */
+  /** Adds a row, or replaces the one with its key. False if the quota is exceeded. */
   async put(place: RowPlace, key: string, value: Value): Promise<boolean> {
     const now = this.#now();
     const row = {
@@ -59,7 +59,7 @@ export class KeptRows<Value extends Json> {
     return (await this.#options.store.put(row, this.#quota)) === 'stored';
   }
 
-  /** The same; throws `memory_full` where there is no room. */
+  /** Like `put`, but throws `memory_full` if the quota is exceeded. */
   async keep(place: RowPlace, key: string, value: Value): Promise<void> {
     if (await this.put(place, key, value)) return;
     const { entries, size } = this.#quota;
@@ -74,7 +74,7 @@ export class KeptRows<Value extends Json> {
     return this.#options.store.remove(this.#space(place), place.owner, digests);
   }
 
-  /** One change of a place after the other, so that none is based on what another is about to change. */
+  /** Runs the changes of a place one after the other, so that none is based on data that another is about to change. */
   async inTurn<Result>(place: RowPlace, change: () => Promise<Result>): Promise<Result> {
     const space = this.#space(place);
     const before = this.#turns.get(space);

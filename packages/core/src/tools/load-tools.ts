@@ -6,7 +6,7 @@ import type { Tool } from './tool.ts';
 export async function loadTools(path: string): Promise<Tool[]> {
   const module = await loadModule('tools', path);
   const exported = Object.values(module).flatMap((value) => (Array.isArray(value) ? value : [value]));
-  // One that is exported under two names, `default` say, is one.
+  // A tool may be exported under two names, such as `default`.
   const specs = [...new Set(exported.filter(isToolSpec))];
   if (specs.length === 0) {
     throw new Error(

@@ -3,7 +3,7 @@ import { loadTools } from './load-tools.ts';
 import type { Tool } from './tool.ts';
 import type { ToolEntry } from './tools-config.ts';
 
-/** Every tool that `tools:` names, in the order they stand there. */
+/** Opens every tool that `tools:` names, in that order. */
 export async function openTools(entries: readonly ToolEntry[], backends: ToolBackends): Promise<Tool[]> {
   const tools: Tool[] = [];
   for (const entry of entries) {

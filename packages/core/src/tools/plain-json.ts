@@ -6,12 +6,12 @@ export function plainJson(value: unknown): Json {
   return JSON.parse(JSON.stringify(value) ?? 'null') as Json;
 }
 
-/** Whether the value takes more than this many characters as JSON, found without writing it. */
+/** Whether the value has more than this many characters as JSON, without serializing it. */
 export function isLargerThan(value: Json, limit: number): boolean {
   return remaining(value, limit) < 0;
 }
 
-/** Nearly every value is what it looks like already, and need not be written to find out. */
+/** Whether the value is plain JSON already, so that it need not be serialized to find out. */
 function isPlain(value: unknown, depth: number): boolean {
   switch (typeof value) {
     case 'string':
@@ -32,7 +32,7 @@ function isPlain(value: unknown, depth: number): boolean {
   }
 }
 
-/** Characters left of the limit after the value; below zero as soon as it is known. */
+/** Characters that the value leaves of the limit. Stops below zero. */
 function remaining(value: Json, limit: number): number {
   if (typeof value === 'string') return limit - value.length - 2;
   if (typeof value !== 'object' || value === null) return limit - 4;
@@ -51,5 +51,5 @@ function remaining(value: Json, limit: number): number {
   return left;
 }
 
-/** As deep as anything may be that is read back. */
+/** The nesting depth that readers accept. */
 const DEEPEST = 60;

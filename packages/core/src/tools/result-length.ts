@@ -9,7 +9,10 @@ export function inLength(data: Json, limit = MAX_RESULT): { readonly data: Json;
   return { data: cutTo(text, limit), truncated: true };
 }
 
-/** Leaves out what stands behind the first `limit` characters of a value's JSON: a result may be far longer. */
+/**
+ * Shortens a value to what the first `limit` characters of its JSON show, so that the rest of a very long one need not
+ * be serialized.
+ */
 class Shortening {
   #left: number;
 
@@ -23,7 +26,7 @@ class Shortening {
       this.#left -= value.length + 2;
       return kept;
     }
-    // The bracket before the first, or the comma before the next; a number may have a single digit.
+    // The bracket or comma before the value. Digits are not counted: a number may have a single one.
     this.#left -= 1;
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) {
@@ -44,5 +47,5 @@ class Shortening {
   }
 }
 
-/** Characters of JSON. */
+/** Characters of JSON in a result. */
 export const MAX_RESULT = 1024 * 1024;

@@ -23,19 +23,19 @@ export class RunningTool extends ActiveRun implements ToolCall {
   readonly principal: Principal;
   readonly hops: number;
   readonly #ask: Ask | undefined;
-  /** Questions that are open now; the time of the tool stands still for them. */
+  /** Open questions to people, during which the tool's timeout does not run. */
   #questions = 0;
   #countdown: Countdown | undefined;
   readonly #onEvent: ((event: ToolEvent) => void) | undefined;
-  /** Most tools tell nothing. */
+  /** Created at the first event, because most tools emit none. */
   #kept: JsonObject[] | undefined;
-  /** Bytes that may still be kept, and how many arrived after that. */
+  /** Bytes of events that may still be kept, and the number of events that were not. */
   #room = MOST_KEPT_BYTES;
   #left = 0;
   #log: Log | undefined;
   #isOver = false;
 
-  /** Events without a listener are kept. */
+  /** Without `onEvent`, events are kept for the result. */
   constructor(principal: Principal, { onEvent, hops = 0, ask }: RunningToolOptions = {}) {
     super();
     this.#ask = ask;
@@ -79,7 +79,7 @@ export class RunningTool extends ActiveRun implements ToolCall {
     };
   }
 
-  /** Measures its time from now on. */
+  /** Sets the timeout of the call, paused if questions are open already. */
   set countdown(countdown: Countdown) {
     this.#countdown = countdown;
     for (let open = 0; open < this.#questions; open++) countdown.pause();
@@ -113,7 +113,7 @@ export class RunningTool extends ActiveRun implements ToolCall {
     });
   }
 
-  /** Its answer is there: no events follow. */
+  /** Call it when the answer is known: later events are dropped. */
   over(): void {
     this.#isOver = true;
   }
@@ -126,14 +126,15 @@ export class RunningTool extends ActiveRun implements ToolCall {
     }
     this.#kept ??= [];
     this.#room -= atMost(event.data, this.#room + 1);
-    // Nothing after the first that has no room: an artifact with a piece missing in the middle would look whole.
+    // Once an event did not fit, all later ones are dropped: an artifact without a piece in the middle would look
+    // complete.
     if (this.#left > 0 || this.#room < 0 || this.#kept.length >= MOST_KEPT) this.#left += 1;
     else this.#kept.push({ kind: event.kind, data: event.data });
   }
 }
 
 function eventLog(emit: (data: JsonObject) => void): Log {
-  // A tool's author may leave out either: a line without words would not be an event.
+  // Authors may omit the fields or the message; the event needs a message.
   const line = (level: string) => (fields: Readonly<Record<string, unknown>> | string, message?: string) => {
     const isAlone = typeof fields === 'string' || fields instanceof Error;
     const words = wordsOf(message ?? (isAlone ? fields : ''));
@@ -142,12 +143,15 @@ function eventLog(emit: (data: JsonObject) => void): Log {
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }
 
-/** A tool may be written without types: what it caught is as likely to come as a text. */
+/** Tools written without types may pass an error instead of a text. */
 function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Of an artifact in one event: the most below 256 KiB that base64 needs no padding for, so that pieces can be put together either way. */
+/**
+ * Bytes of an artifact in one event: the largest multiple of 3 below 256 KiB, so that base64 needs no padding and
+ * pieces can be joined before or after decoding.
+ */
 const PIECE_BYTES = 262_143;
 const MOST_KEPT = 100;
 /** As much as a result: both are in one line. */

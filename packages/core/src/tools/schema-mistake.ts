@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, nearest, pointerTo, show } from '@dragoman/protocols';
 
 /**
- * The usual mistakes in a schema, in words: an unknown type, and a `required` that is not a list of names. It is checked when the
- * tool is defined; anything else that is wrong is reported at the first call, when the schema is compiled and its patterns are loaded.
+ * The common mistakes in a schema: an unknown type, and a `required` that is not a list of names. They are reported
+ * when the tool is defined; all others at the first call, when the schema is compiled.
  */
 export function schemaMistake(schema: unknown, pointer = ''): string | undefined {
   if (!isObject(schema)) return undefined;

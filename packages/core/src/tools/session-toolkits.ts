@@ -1,6 +1,6 @@
 import type { WireSession } from './wire/plugin.ts';
 
-/** The groups of tools that a connection has put away. Each for itself: what one agent hides, another keeps. */
+/** The toolkits that each connection has hidden from itself. */
 export class SessionToolkits {
   readonly #hidden = new WeakMap<WireSession, Set<string>>();
 

@@ -10,24 +10,27 @@ import type { ToolOutcome } from './tool.ts';
 import type { ToolRequest } from './tool-registry.ts';
 import { WireRefused } from './wire/wire-refused.ts';
 
-/** An agent and what it says it can do. */
+/** An agent with the skills that it declares. */
 export interface SkilledAgent {
   readonly id: string;
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly skills?: readonly string[] | undefined;
-  /** A skill is requested by a method of its name, as for agents that speak A2A messages; otherwise by its name in the params. */
+  /** Whether a skill is a method of the agent, as with A2A messages. Otherwise `params.skill` names it. */
   readonly hasMethods?: boolean;
 }
 
 export interface SkillsOptions {
   readonly engine: Hub;
   readonly ids: Ids;
-  /** The reachable agents; those that have a skill, if one is named. */
+  /** The reachable agents; with `skill`, only those that have it. */
   readonly agents: (skill?: string) => readonly SkilledAgent[];
 }
 
-/** The skills of agents, called by name. One that several agents have is the first one's; `agent__skill` names another's. */
+/**
+ * The skills of agents, called by name. If several agents have a skill, the first one is called; `agent__skill` names
+ * another.
+ */
 export class Skills {
   readonly #options: SkillsOptions;
 
@@ -35,13 +38,13 @@ export class Skills {
     this.#options = options;
   }
 
-  /** The skills of the agents a caller may reach; with tags or categories, those of which one fits. */
+  /** The skills of the agents that a caller may reach; with tags or categories, those that match one of each. */
   list(
     principal: Principal,
     { tags = [], categories = [] }: { tags?: readonly string[]; categories?: readonly string[] } = {},
   ): SkillDefinition[] {
     const found = this.#reachable(principal).map(({ name, agent }) => definitionOf(name, agent));
-    // As many as fit into a message, for each of as many skills as there are.
+    // Sets, because a message may contain very many tags.
     const [wantedTags, wantedCategories] = [new Set(tags), new Set(categories)];
     return found.filter(
       (skill) =>
@@ -50,7 +53,10 @@ export class Skills {
     );
   }
 
-  /** The agent's answer. Its chunks are sent as events, or kept beside the answer without a listener. */
+  /**
+   * Calls a skill and returns the agent's answer. Chunks are sent as events, or returned with the answer if there is no
+   * listener.
+   */
   async call({
     name,
     args,
@@ -103,7 +109,7 @@ export class Skills {
 }
 
 interface SkillOutcome extends ToolOutcome {
-  /** Its events without a listener. */
+  /** The events, if there was no listener. */
   readonly events: JsonObject[];
 }
 

@@ -3,7 +3,9 @@ import type { Ask } from '../call/ask.ts';
 import type { Principal } from '../call/principal.ts';
 import { refuse } from '../refusals/refused.ts';
 
-/** When a person is asked before a tool is called. `once`: before the first call of a caller, until the server stops. */
+/**
+ * When a person is asked before a tool is called. `once`: before the first call of a caller, until the server stops.
+ */
 export const APPROVALS = ['always', 'once', 'never'] as const;
 export type Approval = (typeof APPROVALS)[number];
 
@@ -21,19 +23,21 @@ export interface ApprovedCall {
   readonly ask?: Ask | undefined;
 }
 
-/** Asks a person before the tools that need it. The first rule that names a tool decides. */
+/** Asks a person before calls that need approval. The first rule that matches a tool decides. */
 export class ToolApprovals {
   #rules: readonly { readonly matches: (name: string) => boolean; readonly approval: Approval }[] = [];
   /** The tools approved for each caller. */
   readonly #given = new Set<string>();
 
-  /** Takes other rules from now on. */
+  /** Replaces the rules and forgets earlier approvals. */
   set(rules: readonly ApprovalRule[]): void {
     this.#rules = rules.map(({ tools, approval }) => ({ matches: matcher(tools), approval }));
     this.#given.clear();
   }
 
-  /** Resolves when the call may continue; `undefined` if it needs no approval. Rejects with `Refused` when it may not. */
+  /**
+   * Resolves when the call may continue; `undefined` if it needs no approval. Rejects with `Refused` when it may not.
+   */
   before(call: ApprovedCall): Promise<void> | undefined {
     if (this.#rules.length === 0) return undefined;
     const approval = this.#rules.find(({ matches }) => matches(call.name))?.approval ?? 'never';
@@ -72,7 +76,7 @@ function nameOf({ name, principal }: ApprovedCall): string {
   return `${principal.id}\n${name}`;
 }
 
-/** By pieces, from left to right: no pattern can take long. */
+/** Compiles a pattern. It is matched piece by piece from left to right, without backtracking. */
 function matcher(pattern: string): (name: string) => boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

@@ -10,11 +10,11 @@ export interface DefinitionGiven {
   readonly tags?: readonly string[] | undefined;
   readonly version?: string | undefined;
   readonly deferred?: boolean | undefined;
-  /** The group it belongs to, such as an MCP server. */
+  /** The group of the tool, such as an MCP server. */
   readonly toolkit?: string | undefined;
 }
 
-/** A tool as `tool/list` tells it: the protocol's parameter lists, and the whole schemas beside them. */
+/** A tool as `tool/list` returns it: with the protocol's parameter lists, and the complete schemas beside them. */
 export function toolDefinition(given: DefinitionGiven): ToolDefinition {
   const { name, description = '', input, output, idempotent = false, tags = [], version = '1.0.0' } = given;
   return {
@@ -57,7 +57,7 @@ function isSchemaEntry(entry: [string, Json]): entry is [string, JsonObject] {
   return isObject(entry[1]);
 }
 
-/** The list has room for one name; the schema beside it says the rest. */
+/** The parameter list has only one type; the schema beside it is complete. */
 function typeOf({ type, enum: values }: JsonObject): string {
   const named = [type].flat().find((one) => typeof one === 'string' && one !== 'null');
   if (typeof named === 'string') return named;

@@ -5,8 +5,8 @@ import { cutTo } from '../text/cut-to.ts';
 import { WireRefused } from './wire/wire-refused.ts';
 
 /**
- * A tool's error is reported in its own words, without its stack. Of its cause only the code is added, as
- * in `fetch failed (ECONNREFUSED)`: its words often name hosts, ports and files that the tool did not choose to tell.
+ * A tool's error as callers receive it: with its message, without its stack. Of its cause only the code is added, as in
+ * `fetch failed (ECONNREFUSED)`, because messages of causes often name hosts, ports and files.
  */
 export function toolFailure(error: unknown): Error {
   if (error instanceof WireRefused) return error;
@@ -19,7 +19,10 @@ export function toolFailure(error: unknown): Error {
   return new Refused(failure('tool_failed', code === undefined ? {} : { tool_code: code }, message));
 }
 
-/** For the log: where it happened, first of all in code of the tool, and all that caused it. `undefined` for what was refused in words of ours. */
+/**
+ * The log fields of a tool's error: its stack, the first frame in the tool's code, and all causes. `undefined` for
+ * refusals.
+ */
 export function traceOf(error: unknown): LogFields | undefined {
   if (error instanceof WireRefused || failureOf(error) !== undefined) return undefined;
   const causes: string[] = [];
@@ -52,7 +55,10 @@ function causeOf(error: unknown): unknown {
   return (Object(error) as { cause?: unknown }).cause ?? undefined;
 }
 
-/** Without the credentials that errors of libraries repeat, and short enough for a line of the log: cut last, so that none is halved. */
+/**
+ * Removes credentials, which errors of libraries repeat, and shortens the text. It is shortened last, so that no
+ * credential is cut and missed.
+ */
 function safe(text: string): string {
   const bearerless = String(redacted(cutTo(text, 2 * LONGEST_MESSAGE)));
   return cutTo(bearerless.replaceAll(USER_OF_URL, `://${REDACTED}@`), LONGEST_MESSAGE);

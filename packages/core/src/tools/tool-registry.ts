@@ -21,13 +21,13 @@ import { WireRefused } from './wire/wire-refused.ts';
 
 export interface ToolRegistryOptions {
   readonly clock: Clock;
-  /** Where calls run. Default: its own table. */
+  /** The table that calls run in. Default: a new one. */
   readonly runs?: RunTable;
   /** Receives the stack of a tool's error, which callers do not see. */
   readonly log?: Log;
-  /** The longest a call may take, whatever it asks for. Default: 10 minutes. */
+  /** The longest timeout that a call may request. Default: 10 minutes. */
   readonly maxTimeoutMs?: number;
-  /** Characters of JSON in one result, and in its summary; what is longer is cut and marked. Default: 1 Mi. */
+  /** Maximum characters of JSON in a result, and in its summary. Longer ones are cut and marked. Default: 1,048,576. */
   readonly maxResult?: number;
 }
 
@@ -39,18 +39,18 @@ export interface ToolRequest {
   readonly hops?: number;
   /** How the tool asks a person; absent if no person can be asked. */
   readonly ask?: Ask | undefined;
-  /** Where the caller says that it is enough. */
+  /** Ends when the caller cancels the call. */
   readonly ending: Ending;
-  /** 0 or absent: as long as any call may take. */
+  /** Default, also for 0: the longest allowed timeout. */
   readonly timeoutMs?: number;
   readonly onEvent?: ((event: ToolEvent) => void) | undefined;
-  /** Groups of tools that are not to be found. */
+  /** Toolkits whose tools are hidden. */
   readonly without?: ReadonlySet<string>;
 }
 
 type FindTool = Pick<ToolRequest, 'name' | 'principal' | 'without'>;
 
-/** Every tool there is, wherever it comes from, and the one way to call it. */
+/** All tools of all sources, and the one way to call them. */
 export class ToolRegistry {
   readonly #sources: ToolSource[] = [];
   readonly #clock: Clock;
@@ -72,7 +72,7 @@ export class ToolRegistry {
     this.#maxResult = maxResult;
   }
 
-  /** Where two sources have a tool of the same name, the one that was there first has it. */
+  /** Adds a source. If two sources have a tool of the same name, that of the earlier source counts. */
   add(source: ToolSource): void {
     this.#sources.push(source);
   }
@@ -82,24 +82,24 @@ export class ToolRegistry {
     for (const { ready } of this.#sources) await ready;
   }
 
-  /** Every tool of every source, including those whose name an earlier source has. */
+  /** All tools of all sources, including those hidden by an earlier source's tool of the same name. */
   all(): Tool[] {
     return this.#sources.flatMap((source) => [...source.tools()]);
   }
 
-  /** The tools of this name, one of each source that has it. */
+  /** The tools of this name in all sources. */
   named(name: string): Tool[] {
     return this.#sources.flatMap((source) => source.find(name) ?? []);
   }
 
-  /** Every tool, for any caller. */
+  /** All tools, one for each name, regardless of permissions. */
   every(): readonly Tool[] {
     const byName = new Map<string, Tool>();
     for (const tool of this.all()) if (!byName.has(tool.definition.name)) byName.set(tool.definition.name, tool);
     return [...byName.values()];
   }
 
-  /** Grows whenever there are other tools than before. */
+  /** Increases whenever the tools change. */
   get version(): number {
     return this.#sources.reduce((sum, { version = 1 }) => sum + version, 0);
   }
@@ -109,7 +109,7 @@ export class ToolRegistry {
     await this.ready();
     const { query = '', tags = [], deferred = false, without = NONE } = filter;
     const wanted = query.toLowerCase();
-    // A message has room for a million times the same.
+    // Without repeats, because a message may contain a million of them.
     const wantedTags = [...new Set(tags)];
     const found = new Map<string, ToolDefinition>();
     for (const tool of this.all()) {
@@ -124,7 +124,7 @@ export class ToolRegistry {
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** The tool of this name. Rejects with `Refused` when the caller has none. */
+  /** The tool of this name. Rejects with `Refused` if there is no such tool for the caller. */
   async find(request: FindTool): Promise<Tool> {
     const tool = this.#find(request);
     if (tool !== undefined) return tool;
@@ -142,8 +142,8 @@ export class ToolRegistry {
   }
 
   /**
-   * The result of the tool, even if it did not succeed; at once if the tool has it at once. Throws or rejects with
-   * `Refused` if there is no result.
+   * Calls a tool and returns its result, which may be a failed one; synchronously if the tool is synchronous. Throws or
+   * rejects with `Refused` if there is no result.
    */
   call(request: ToolRequest): ToolResult | Promise<ToolResult> {
     const tool = this.#find(request);
@@ -194,7 +194,10 @@ export class ToolRegistry {
     return toolFailure(error);
   }
 
-  /** Ends at the first of: its outcome, its time, its caller's ending. A tool that does not listen is left behind. */
+  /**
+   * Resolves with the outcome, or rejects when the timeout or the caller ends the call first. A tool that ignores this
+   * keeps running unobserved.
+   */
   #inTime(
     outcome: Promise<ToolOutcome>,
     { name, ending, timeoutMs = 0 }: ToolRequest,
@@ -224,16 +227,16 @@ export class ToolRegistry {
           resolve(found);
         },
         (error: unknown) => {
-          // An error after a cancel is expected, and its caller is gone.
+          // An error after the end of the call is expected, and nobody waits for it.
           if (!running.aborted) fail(this.#failure(name, error));
         },
       );
-      // At once where it has ended already: a tool may tell more than anybody reads before it waits for the first time.
+      // Calls back at once if the call has ended already: a tool may emit too many events before it first waits.
       leave = running.onEnd(() => fail(running.reason));
     });
   }
 
-  /** No events follow. */
+  /** Ends a call: later events are dropped. */
   #over(running: RunningTool, outcome: string): void {
     running.over();
     this.#runs.remove(running);
@@ -259,7 +262,7 @@ export class ToolRegistry {
     };
   }
 
-  /** A tool that the caller may not use is refused like one that does not exist. */
+  /** Throws `forbidden` for a name outside of the caller's permissions, whether such a tool exists or not. */
   #find({ name, principal, without = NONE }: FindTool): Tool | undefined {
     for (const source of this.#sources) {
       const tool = source.find(name);
@@ -301,7 +304,7 @@ function tooLate(milliseconds: number): Refused {
   return new Refused(failure('timeout', {}, `The tool did not finish within ${milliseconds / 1000} s.`));
 }
 
-/** Of a tool or a skill: ten minutes. */
+/** The longest call of a tool or a skill: ten minutes. */
 export const LONGEST_CALL_MS = 600_000;
 const NO_SUMMARY = { data: null, truncated: false } as const;
 const NONE: ReadonlySet<string> = new Set();

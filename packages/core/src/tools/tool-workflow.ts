@@ -15,15 +15,15 @@ import type { ParsedRequest } from '../executions/workflow-request.ts';
 import type { WorkflowService } from '../executions/workflows.ts';
 import { type Blank, blanksIn, filled } from './workflow-blanks.ts';
 
-/** The tools for reading and checking workflows. */
+/** The parts of the workflow service that read and check workflows. */
 export type WorkflowRules = Pick<WorkflowService, 'reader' | 'limits' | 'catalog'>;
 
-/** The workflow of a tool, as in its file: `{{name}}` is replaced by an argument. */
+/** A workflow with blanks: `{{name}}` is replaced by an argument. */
 export class ToolWorkflow {
   readonly blanks: readonly Blank[];
   readonly #lines: readonly Json[];
 
-  /** That of a file, or what is wrong with it whatever it is called with. */
+  /** Reads a file. Returns a fault if the workflow is invalid for all arguments. */
   static in(path: string, rules: WorkflowRules): ToolWorkflow | WorkflowFault {
     let text: string;
     try {
@@ -34,7 +34,7 @@ export class ToolWorkflow {
     return ToolWorkflow.of(text, { source: path, rules });
   }
 
-  /** That of a text; `source` names it in what is wrong with it. */
+  /** Reads a text; faults name it by `source`. */
   static of(text: string, { source, rules }: { source: string; rules: WorkflowRules }): ToolWorkflow | WorkflowFault {
     const written: Written[] = [];
     for (const [index, line] of text.split('\n').entries()) {
@@ -57,7 +57,7 @@ export class ToolWorkflow {
     this.blanks = blanksIn([...lines]);
   }
 
-  /** JSON Schema of what fills its blanks. */
+  /** JSON Schema of the arguments. */
   get inputs(): JsonSchema {
     return {
       type: 'object',
@@ -67,13 +67,13 @@ export class ToolWorkflow {
     };
   }
 
-  /** The stored workflows that it runs by a name that no argument decides. */
+  /** The stored workflows that it runs, except those whose name is an argument. */
   get runs(): readonly string[] {
     const names = this.#lines.flatMap(operationsOf).map((operation) => nameRunBy(operation));
     return [...new Set(names.filter((name) => name !== undefined))];
   }
 
-  /** The hash of its plan. Where it has blanks its plan is not known before they are filled: then the hash of its lines. */
+  /** The hash of its plan; with blanks, whose plan depends on the arguments, the hash of its lines. */
   planHash({ reader, limits, catalog }: WorkflowRules): string {
     const read = this.blanks.length === 0 ? reader.read({ workflow: this.textFor({}, 'x') }) : undefined;
     const planned = read?.ok === true ? planForAll(read.request, { limits, catalog }) : undefined;
@@ -87,7 +87,7 @@ export class ToolWorkflow {
   }
 }
 
-/** Why a workflow cannot be run, in one sentence and one by one. */
+/** Why a workflow cannot be run: as one sentence, and as separate issues. */
 export interface WorkflowFault {
   readonly fault: string;
   readonly issues: readonly Issue[];
@@ -100,8 +100,8 @@ interface Written {
 }
 
 /**
- * What is wrong with it whatever it is called with. Of a line with a blank nothing is known before the blank is filled, nor of
- * the whole where such a line could not be read.
+ * The issues that exist for all arguments. A line with a blank, and the whole if such a line is invalid, cannot be
+ * judged before the blank is filled.
  */
 function issuesIn(written: readonly Written[], rules: WorkflowRules): readonly Issue[] {
   const lines = written.map(({ line }) => line);
@@ -130,7 +130,10 @@ function sentenceOf({ message, suggestion }: Issue): string {
   return suggestion === undefined ? message : `${message} (${suggestion})`;
 }
 
-/** None if an argument decides where an operation writes or what follows it: the other findings depend on that. */
+/**
+ * Findings about the workflow. None if an argument decides where an operation writes or which one follows it, because
+ * all findings depend on that.
+ */
 function faultsOf(request: ParsedRequest, { limits, catalog }: WorkflowRules): readonly Finding[] {
   const { operations, order } = request.workflow;
   const ties = [...operations.values()].map(({ id, type, config }) => {
@@ -141,7 +144,10 @@ function faultsOf(request: ParsedRequest, { limits, catalog }: WorkflowRules): r
   return JSON.stringify([order, ties]).includes(ANYTHING) ? [] : faultsIn(request, { limits, catalog });
 }
 
-/** The line an issue is about: that of the operation it names, or the one it points to; empty when it is about the whole. */
+/**
+ * The index of the line that an issue is about: that of the named operation, or the one that it points to. Empty for
+ * the whole workflow.
+ */
 function placeOf({ operationId, pointer }: Finding, lines: readonly Json[]): string {
   const defining = operationId === undefined ? -1 : lines.findIndex((line) => defines(line, operationId));
   return defining === -1 ? (LINE.exec(pointer)?.[1] ?? '') : String(defining);
@@ -172,12 +178,12 @@ function textOf(lines: readonly Json[], args: JsonObject, executionId: string): 
   return lines.map((line) => JSON.stringify(withExecutionId(filled(line, args), executionId))).join('\n');
 }
 
-/** A new execution each time: a repeated id would return the earlier answer. */
+/** Sets a new execution id, because a repeated one would return the earlier answer. */
 function withExecutionId(line: Json, executionId: string): Json {
   return isObject(line) && line['type'] === 'beginExecution' ? { ...line, executionId } : line;
 }
 
 const TEXT = { type: ['string', 'number', 'boolean'] };
 const LINE = /^\/workflow\/(\d+)/;
-/** Stands in a blank that nothing is known of. */
+/** Fills blanks while the workflow is checked. */
 const ANYTHING = 'x-of-a-blank-x';

@@ -8,17 +8,17 @@ import type { Log } from '../ports/ports.ts';
 /** Something that can be called by name, wherever it runs. */
 export interface Tool {
   readonly definition: ToolDefinition;
-  /** Its target, if it is not code. */
+  /** The kind of target that answers the tool; absent for code. */
   readonly answeredBy?: 'http' | 'agent' | 'workflow';
-  /** Whether a caller may use it, where other permissions than `permissions.tools` decide. */
+  /** Whether a caller may use the tool. Default: by `permissions.tools`. */
   readonly mayUse?: (principal: Principal) => boolean;
   /** How calls on the wire are recorded. Default: `audit`, a line without frames. */
   readonly record?: 'audit' | 'journal' | undefined;
-  /** The request to the hub, if another target than `tools` answers the call. */
+  /** The request to the hub that stands for a call. Absent: the target `tools` answers it. */
   readonly request?: (args: JsonObject) => HubRequest;
   /** Further data from its MCP server: title, annotations, icons and `_meta`. */
   readonly mcp?: JsonObject | undefined;
-  /** Every problem with these arguments, checked before each call. */
+  /** All problems with the arguments, checked before each call. */
   issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
   /** Thrown errors become `tool_error`; a `Refused` keeps its code. */
   run(args: JsonObject, call: ToolCall): ToolOutcome | Promise<ToolOutcome>;
@@ -40,15 +40,15 @@ export interface ToolOutcome {
   readonly errorCode?: string;
 }
 
-/** The tools one place has to offer. A new kind of tool is another source. */
+/** A source of tools. A new kind of tool is another source. */
 export interface ToolSource {
   /** Resolves when its tools have been listed once; absent if they are known from the start. */
   readonly ready?: Promise<void>;
-  /** Grows whenever it has other tools than before; absent where it never has. */
+  /** Increases whenever the tools change; absent if they never do. */
   readonly version?: number;
   tools(): Iterable<Tool>;
   find(name: string): Tool | undefined;
-  /** Why one that could be here is not to be had, in words, and what to do about it. */
+  /** Why a tool that this source could have is not available, and what to do. */
   whyNot?(name: string): AbsentTool | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface AbsentTool {
   readonly toolkit: string;
   readonly message: string;
   readonly fix?: string;
-  /** Its source is unavailable; it may be available after this many seconds. */
+  /** Set if the source is unavailable: the seconds until a new try is useful. */
   readonly retryAfter?: number;
 }
 
@@ -65,23 +65,26 @@ export interface ToolCall {
   readonly principal: Principal;
   /** Aborts when the call is cancelled, runs out of time, or its caller is gone. */
   readonly signal: AbortSignal;
-  /** The same, for those who can do without a signal. */
+  /** The same as `signal`, which is only created when it is read. */
   readonly ending: Ending;
   /** How many workflows and agents stand between the first caller and this call. */
   readonly hops: number;
-  /** Whether its caller listens while it runs; what it tells others, they find in the result. */
+  /** Whether the caller receives events while the tool runs. Other callers get them with the result. */
   readonly hasListener: boolean;
   /** Asks a person. Absent if the call is not part of a request, as on the wire. */
   readonly ask?: Ask | undefined;
-  /** Lines for the caller, sent as events. */
+  /** A log for the caller, sent as events. */
   readonly log: Log;
-  /** How far it is, from 0 to 100. */
+  /** Reports progress, from 0 to 100. */
   progress(percent: number, message?: string): void;
-  /** Where it stands, in words, and whatever else there is to report. */
+  /** Reports a status, with more data if needed. */
   status(message: string, more?: JsonObject): void;
-  /** A piece of something it makes; text is sent as UTF-8. */
+  /** Sends a piece of an artifact; text is sent as UTF-8. */
   artifact(piece: ArtifactPiece): void;
-  /** Returned by a tool that ran and did not succeed: `return call.failed('no such city', { code: 'NO_CITY' })`. */
+  /**
+   * Makes the return value of a tool that ran without success: `return call.failed('no such city', { code: 'NO_CITY'
+   * })`.
+   */
   failed(message: string, more?: { readonly code?: string; readonly data?: Json }): FailedOutcome;
 }
 
@@ -92,7 +95,7 @@ export interface ArtifactPiece {
   readonly final?: boolean;
 }
 
-/** Tells "did not succeed" from any value a tool may return. */
+/** A failed outcome, as a class so that it differs from any value that a tool may return. */
 export class FailedOutcome implements ToolOutcome {
   readonly success = false;
   readonly data: Json;

@@ -13,7 +13,7 @@ const approval = {
 } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
 
-/** `wire:` in the configuration: where agents connect with plain NDJSON, and what each may take. */
+/** `wire:` in the configuration: where agents connect with plain NDJSON, and the limits of connections. */
 export const WireShape = {
   type: 'object',
   description: 'The A2E wire on a TCP port or a unix socket. Default: neither is open.',
@@ -36,7 +36,7 @@ export const WireShape = {
   additionalProperties: false,
 } as const;
 
-/** Something a header may hold: a text, or the name of a secret that is put in at the last moment. */
+/** The value of a header: a text, or the name of a credential, which the gate replaces. */
 const headerValue = {
   type: ['string', 'object'],
   required: ['credential'],
@@ -83,7 +83,7 @@ export const ToolEntryShape = {
 export type ToolEntry = Filled<typeof ToolEntryShape>;
 export type ConfiguredTool = Exclude<ToolEntry, string>;
 
-/** One of `mcp_servers:`, a program of the operator's or an address. Nothing of it ever comes from an agent. */
+/** One entry of `mcp_servers:`, a program or a URL. No part of it ever comes from an agent. */
 export const McpServerShape = {
   type: 'object',
   properties: {

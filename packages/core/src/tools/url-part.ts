@@ -3,8 +3,8 @@ import { Refused } from '../refusals/refused.ts';
 import { asText } from '../workflow/template.ts';
 
 /**
- * An argument as a part of a URL that somebody else wrote: one segment or one value, and never a way out of it. `.` and `..`
- * need no escaping and mean another place (RFC 3986 §5.2.4), so they are refused.
+ * Encodes an argument as one segment or value of a URL, which it cannot leave. `.` and `..` need no escaping but change
+ * the path (RFC 3986 §5.2.4), so they are refused.
  */
 export function urlPart(name: string, value: Json): string {
   const text = asText(value);
@@ -15,5 +15,5 @@ export function urlPart(name: string, value: Json): string {
   );
 }
 
-/** Some take an escaped dot for a dot. */
+/** Some parsers read an escaped dot as a dot. */
 const DOTS = /^(?:\.|%2e){1,2}$/i;

@@ -5,11 +5,11 @@ import { urlPart } from './url-part.ts';
 /** A place in a workflow that an argument fills. */
 export interface Blank {
   readonly name: string;
-  /** It stands within a longer text somewhere. */
+  /** Whether it occurs within a longer text. Then its argument must be a string, number or boolean. */
   readonly isText: boolean;
 }
 
-/** Every `{{name}}` in the values, once each, in the order in which they stand. */
+/** Every `{{name}}` in the values, each once, in order of appearance. */
 export function blanksIn(value: Json): Blank[] {
   const found = new Map<string, boolean>();
   for (const text of textsIn(value)) {
@@ -21,8 +21,8 @@ export function blanksIn(value: Json): Blank[] {
 }
 
 /**
- * The value with its blanks filled: one that is all of a text becomes the argument itself, whatever that is; one within a text
- * becomes text, escaped where the text is a URL. Names of members are never touched.
+ * Fills the blanks. A blank that is a whole text becomes the argument, of any type; one within a text becomes text,
+ * escaped if the text is a URL. Names of members are never changed.
  */
 export function filled(value: Json, args: JsonObject): Json {
   return fill(value, args, false);

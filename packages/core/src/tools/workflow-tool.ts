@@ -10,8 +10,8 @@ import { ToolWorkflow } from './tool-workflow.ts';
 import type { ConfiguredTool } from './tools-config.ts';
 
 /**
- * A tool that an A2E workflow answers. `{{name}}` in its lines stands for an argument; what comes out is the caller's
- * workflow like any other: checked, authorised, recorded and run with the caller's own permissions.
+ * A tool that an A2E workflow answers. `{{name}}` in its lines is replaced by an argument. The resulting workflow is
+ * like any other of the caller: checked, authorised, recorded and run with the caller's own permissions.
  */
 export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflows, ids }: ToolBackends): Backend {
   if (workflows === undefined) throw new Error(`tool ${name}: workflows are not available here`);
@@ -43,7 +43,7 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
   };
 }
 
-/** Tells each operation as it is done. */
+/** Reports the events of the execution as status events. */
 async function follow(execution: StartedExecution, call: ToolCall): Promise<void> {
   for await (const { event, data } of execution.events(-1, call.signal)) {
     const { operationId } = JSON.parse(data) as JsonObject;
@@ -51,7 +51,7 @@ async function follow(execution: StartedExecution, call: ToolCall): Promise<void
   }
 }
 
-/** The results by operation id, next to the status. */
+/** The results by operation id; the summary has the status. */
 function outcomeOf(result: JsonObject): ToolOutcome {
   const { results = {}, error, ...summary } = result;
   if (result['status'] === 'success') return { success: true, data: results, summary };

@@ -9,7 +9,7 @@ export interface DecodedAnswer {
   readonly written?: string;
 }
 
-/** JSON read strictly, other text as it is, null for none. */
+/** Decodes the body: JSON is read strictly, other text is kept unchanged, an empty body is null. */
 export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): DecodedAnswer {
   if (bytes.length === 0) return { value: null };
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
@@ -63,7 +63,7 @@ function adviceFor(status: number): string {
   return status >= 500 ? 'Check API endpoint availability' : 'Check what the API expects of this request';
 }
 
-/** Enough of a body to see what it is about. */
+/** The beginning of a body, for error messages. */
 function beginning(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes.subarray(0, SHOWN_BYTES));
 }

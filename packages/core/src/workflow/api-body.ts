@@ -7,15 +7,15 @@ import { compileTemplate } from './template.ts';
 
 export interface ApiBody {
   build(step: StepContext): ApiRequest['body'];
-  /** Its default headers. */
+  /** The headers that the body needs, unless the operation sets them itself. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The secrets that go into it. */
+  /** The ids of the credentials in the body. */
   readonly credentials: readonly string[];
 }
 
 /**
- * The body of a request: a text as it is, everything else as JSON. `{path}` and templates are filled in at every depth,
- * `{credentialRef}` as a member of the body.
+ * Compiles the body of a request: a text is sent unchanged, everything else as JSON. `{path}` and templates are filled
+ * in at every depth, `{credentialRef}` only as a member of the body.
  */
 export function compileBody(body: Json | undefined, headers: object, compiling: Compiling): ApiBody {
   if (body === undefined) return { build: () => undefined, headers: [], credentials: [] };

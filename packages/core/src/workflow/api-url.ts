@@ -4,8 +4,8 @@ import { dataError } from './step-error.ts';
 import { asText, type Filling } from './template.ts';
 
 /**
- * A URL with `{/path}` in path segments and query values. What is filled in is percent-encoded and stays inside its segment:
- * data neither chooses the host nor leaves the path that was written.
+ * Compiles a URL with `{/path}` in path segments and query values. Inserted values are percent-encoded and stay inside
+ * their segment: data can neither choose the host nor leave the written path.
  */
 export function compileUrl(text: string): Filling {
   if (!hasTemplate(text)) return () => text;
@@ -34,7 +34,7 @@ export function compileUrl(text: string): Filling {
   return (step) => {
     const url = parts.map((part) => part(step)).join('');
     const [path = ''] = url.split(/[?#]/);
-    // A browser's reader takes %2e for a dot as well.
+    // A URL parser reads %2e as a dot, too.
     if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)) || new URL(url).origin !== origin) {
       throw dataError('the inserted value would change the path of the URL', {
         suggestions: ['put the value into query'],

@@ -4,14 +4,14 @@ import { OverBudget } from './step-error.ts';
 
 /** The budgets of one execution. Each is charged before the work. */
 export interface Budgets {
-  /** Operations run, each time counted. */
+  /** Runs of operations; each run in a loop counts. */
   readonly steps: number;
   readonly apiCalls: number;
-  /** The values of the data model and the results, as JSON. */
+  /** Bytes of the data model and the results as JSON. */
   readonly dataBytes: number;
   /** Items of one Loop. */
   readonly iterations: number;
-  /** Characters of a text that a pattern is run over. */
+  /** Characters of a text that a pattern is matched against. */
   readonly patternText: number;
 }
 
@@ -34,10 +34,10 @@ export function wholeBudgets(given: Partial<Budgets> = {}): Budgets {
   };
 }
 
-/** Thrown where a run is larger than the place it runs in: it has to be done again elsewhere. */
+/** Thrown when a run exceeds the limits of the main thread: it is run again in a worker thread. */
 export class TooLargeHere extends Error {}
 
-/** The size of a value: at most `bytes`, exactly that after it was measured. */
+/** A value and its size as JSON: exactly `bytes` if `exact`, otherwise at most. */
 export interface Sized {
   readonly value: Json;
   readonly bytes: number;
@@ -45,8 +45,8 @@ export interface Sized {
 }
 
 /**
- * The account of one execution. The size of data is kept as an upper bound that is free to know (what was filtered is no
- * larger than what it was filtered from); values are measured only when the bounds together pass the limit, each once.
+ * The account of one execution. The size of each value is an upper bound (filtered data is no larger than its input);
+ * values are measured, each once, only when the sum of the bounds exceeds the limit.
  */
 export class Account {
   readonly #budgets: Budgets;
@@ -56,7 +56,7 @@ export class Account {
   #bytes = 0;
   readonly #sized = new Map<string, Entry>();
 
-  /** With `within`, an execution beyond these tighter limits must run elsewhere. */
+  /** With `within`, exceeding one of these tighter limits throws `TooLargeHere`. */
   constructor(budgets: Budgets, within?: Within) {
     this.#budgets = within === undefined ? budgets : tighter(budgets, within);
     this.#isTight = within !== undefined;
@@ -132,7 +132,7 @@ export class Account {
   }
 }
 
-/** The limits of work in a shared place. */
+/** The limits of executions on the main thread. */
 export type Within = Pick<Budgets, 'steps' | 'dataBytes'>;
 
 interface Entry {

@@ -13,7 +13,7 @@ export const WITH_OPERAND = {
   modulo: (left, right) => left % right,
 } as const satisfies Readonly<Record<string, Binary>>;
 
-/** The result, which is a number: anything else is a DataError. */
+/** Calculates with two numbers. A result that is not a finite number is a DataError. */
 export function calculated(operation: keyof typeof WITH_OPERAND, left: number, right: number): number {
   if (right === 0 && (operation === 'divide' || operation === 'modulo')) {
     throw dataError(`${operation} by zero`, { suggestions: ['check with a Conditional whether the operand is 0'] });

@@ -23,7 +23,7 @@ import { transformData } from './operations/transform-data.ts';
 import { validateData } from './operations/validate-data.ts';
 import { wait } from './operations/wait.ts';
 
-/** The operations a server knows: the whitelist of what can happen. */
+/** The operations that workflows of a server may use. */
 export class Catalog {
   /** Changes when an operation changes, so that plans of different catalogues differ. */
   readonly version: string;
@@ -39,14 +39,14 @@ export class Catalog {
     return this.#operations.get(name);
   }
 
-  /** The same with operations of the operator's own; a built-in one cannot be replaced. */
+  /** Returns this catalogue with the operator's own operations added. A built-in one cannot be replaced. */
   with(operations: Readonly<Record<string, Operation>>): Catalog {
     const taken = Object.keys(operations).find((name) => this.#operations.has(name));
     if (taken !== undefined) throw new Error(`the operation ${taken} already exists; choose another name`);
     return new Catalog([...this.#operations, ...Object.entries(operations)]);
   }
 
-  /** How those beside the built-in ones are written, for the reader and the checker. */
+  /** The descriptions of the operator's own operations, for the reader and the checker. */
   get own(): OwnOperations {
     const own = [...this.#operations].filter(([name]) => !Object.hasOwn(OPERATIONS, name));
     return Object.fromEntries(own.map(([name, { description }]) => [name, description]));
@@ -55,7 +55,10 @@ export class Catalog {
 
 /** Increased when an operation returns another result for the same input. */
 const ENGINE_VERSION = 1;
-/** Operations added after version 1. A plan names those it uses, so one that uses none of these keeps its hash and is resumed. */
+/**
+ * Operations added after version 1. They are not part of the version, so a plan that uses none of them keeps its hash
+ * and can be resumed.
+ */
 const ADDED: ReadonlySet<string> = new Set(['LoadData', 'AskApproval']);
 
 const OPERATIONS = {

@@ -3,7 +3,9 @@ import { isPathReference } from '@dragoman/protocols/a2e-workflow';
 import { compileTest, type Test } from './condition.ts';
 import type { Compiling, StepContext } from './operation.ts';
 
-/** The operator and right side of a condition. The right side may be a path, whose value is known when the step runs. */
+/**
+ * The operator and right side of a condition. The right side may be a path, whose value is known when the step runs.
+ */
 export interface Comparison {
   readonly rightOf: (step: StepContext) => Json;
   readonly testOf: (right: Json) => Test;

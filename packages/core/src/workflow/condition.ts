@@ -5,9 +5,8 @@ import { deepEqual, identity, isScalar } from '../json/equality.ts';
 export type Test = (left: Json | undefined) => boolean;
 
 /**
- * An operator with its right side, as a function. Every operator takes every value and converts none: `>` holds between
- * two numbers or two strings only, `in` and `contains` compare whole values, and what is not there meets no condition but
- * `!=` and `empty`.
+ * Compiles an operator with its right side. Every operator accepts every value and converts none: `>` compares only two
+ * numbers or two strings, `in` and `contains` compare whole values, and a missing value meets only `!=` and `empty`.
  */
 export function compileTest(operator: string, right: Json): Test | undefined {
   return Object.hasOwn(TESTS, operator) ? TESTS[operator]?.(right) : undefined;
@@ -54,7 +53,7 @@ function ordered(holds: (left: number | string, right: number | string) => boole
   };
 }
 
-/** By hash, for lists of any length. */
+/** Looks values up in sets, so that long lists are not searched for each item. */
 function oneOf(list: readonly Json[]): Test {
   const scalars = new Set<Json | undefined>(list.filter(isScalar));
   const others = new Set(list.filter((item) => !isScalar(item)).map(identity));
@@ -62,7 +61,7 @@ function oneOf(list: readonly Json[]): Test {
   return (left) => scalars.has(left) || (left !== undefined && !isScalar(left) && others.has(identity(left)));
 }
 
-/** Nothing there, null, or a text, array or object with nothing in it. 0 and false are something. */
+/** Missing, null, or an empty text, array or object. 0 and false are not empty. */
 function isEmpty(left: Json | undefined): boolean {
   if (left === undefined || left === null || left === '') return true;
   if (Array.isArray(left)) return left.length === 0;

@@ -4,7 +4,7 @@ import { NOWHERE, type Origin, originBelow, originOfParts, originWith } from './
 import { dataError } from './step-error.ts';
 import { namesIn, pathBelow } from './stored-name.ts';
 
-/** One value written into the model, so that it can be written into another. */
+/** A recorded write, so that it can be repeated on another model. */
 export interface DataWrite {
   readonly path: Path;
   readonly value: Json;
@@ -12,9 +12,9 @@ export interface DataWrite {
 }
 
 /**
- * The data shared by the operations of one execution (A2E, Data Model): a tree of JSON values below `/workflow`, `/store` and
- * `/loop`; below `/store` the first step is a whole name. Values are never changed, only replaced, and what lies around a replaced value is copied: a step that read something
- * keeps what he read, and a fork costs nothing.
+ * The data shared by the operations of one execution (A2E, Data Model): a tree of JSON values below `/workflow`,
+ * `/store` and `/loop`; below `/store` the first step is a whole name. Values are never changed, only replaced, and
+ * their containers are copied. So a step keeps what it has read, and a fork needs no copy.
  */
 export class DataModel {
   #roots: Roots;
@@ -28,7 +28,7 @@ export class DataModel {
     this.#log = log;
   }
 
-  /** The value at a path; `undefined` where nothing is. */
+  /** The value at a path; `undefined` when it does not exist. */
   find(path: Path): Json | undefined {
     let value: Json | undefined = this.#roots[path.root];
     for (const segment of this.#placed(path).segments) {
@@ -38,7 +38,7 @@ export class DataModel {
     return value;
   }
 
-  /** The origin of the value at a path, even if only a part of it, or something around it, was written. */
+  /** The origin of the value at a path, including when only a part or a container of it was written. */
   origin(given: Path): Origin {
     const path = this.#placed(given);
     const exact = this.#origins.get(keyOf(path));
@@ -83,7 +83,7 @@ export class DataModel {
     this.#origins.delete(keyOf(path));
   }
 
-  /** Whether something is kept under a name. */
+  /** Whether a stored value with this name was loaded or written. */
   hasStored(name: string): boolean {
     const { store } = this.#roots;
     return isObject(store) && Object.hasOwn(store, name);
@@ -95,12 +95,12 @@ export class DataModel {
     return { model: new DataModel(this.#roots, new Map(this.#origins), writes), writes };
   }
 
-  /** The written places with their operations, for error messages. */
+  /** The written paths, each with the operation that wrote it, for error messages. */
   written(): ReadonlyMap<string, string> {
     return new Map([...this.#origins.values()].map(({ path, origin }) => [formatPath(path), origin.by]));
   }
 
-  /** A path by its steps: those below `/store` begin with a name, the longest that fits. */
+  /** Below `/store`, makes the longest existing name the first step of the path. */
   #placed(path: Path): Path {
     const name = path.root === 'store' ? namesIn(path).find((each) => this.hasStored(each)) : undefined;
     return name === undefined ? path : pathBelow(name, path);
@@ -117,10 +117,9 @@ export class DataModel {
   }
 }
 
-/** The trees there are. */
 type Roots = { readonly [Root in Path['root']]?: Json };
 
-/** A segment is tried as one key first, as it is written, then part by part (A2E, Path Syntax). */
+/** A segment is tried as one literal key first, then part by part (A2E, Path Syntax). */
 function below(value: Json, { literal, parts }: PathSegment): Json | undefined {
   const whole = member(value, literal);
   if (whole !== undefined || parts.length === 1) return whole;
@@ -138,13 +137,13 @@ function member(value: Json, key: string | number): Json | undefined {
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** An index as JSON Pointer writes it; -1 for anything else, `length` included. */
+/** The array index that a key spells in JSON Pointer form; -1 for anything else, including `length`. */
 function indexOf(key: string | number): number {
   if (typeof key === 'number') return key;
   return INDEX.test(key) ? Number(key) : -1;
 }
 
-/** A copy of a tree in which the path has the value. Nearly always that is one name, right below the root. */
+/** A copy of a tree in which the path has the value. Most paths are one name right below the root. */
 function putBelow(tree: Json, path: Path, value: Json): Json {
   const [first] = path.segments;
   if (first === undefined) throw new Error('a path has a segment');
@@ -153,7 +152,7 @@ function putBelow(tree: Json, path: Path, value: Json): Json {
   return put(tree, first, path.segments.slice(1), value, path);
 }
 
-/** A copy of `target` in which the place below it has the value. */
+/** A copy of `target` with the value at `segment` and `rest` below it. */
 function put(target: Json, segment: PathSegment, rest: readonly PathSegment[], value: Json, path: Path): Json {
   const isLiteral = segment.parts.length === 1 || member(target, segment.literal) !== undefined;
   return putParts(target, isLiteral ? [segment.literal] : segment.parts, rest, value, path);
@@ -175,7 +174,7 @@ function putParts(
   };
   if (Array.isArray(target)) {
     const index = indexOf(part);
-    // No holes: an index is that of an item, or the next one.
+    // Arrays have no holes: the index must be that of an item, or the next one.
     if (index < 0 || index > target.length || index > HIGHEST_INDEX) throw badIndex(path, part, target.length);
     const copy = target.slice();
     copy[index] = inner(target[index]);
@@ -202,7 +201,7 @@ function badIndex(path: Path, part: string | number, length: number) {
   );
 }
 
-/** Objects of the model have no prototype that a name could reach. */
+/** A copy with one more member. It has no prototype that a name could reach. */
 function withMember(target: JsonObject, key: string, value: Json): JsonObject {
   const copy: JsonObject = Object.create(null);
   for (const name in target) copy[name] = target[name] as Json;
@@ -224,7 +223,7 @@ function keyOf(path: Path): string {
   return key;
 }
 
-/** Paths belong to plans and are used in every run. */
+/** Keys by path, because the paths of a plan are used in every run. */
 const KEYS = new WeakMap<Path, string>();
 
 const INDEX = /^(?:0|[1-9]\d{0,5})$/;

@@ -2,13 +2,12 @@ import { hash } from 'node:crypto';
 import type { Json } from '@dragoman/protocols';
 
 /**
- * A short name for everything computed so far. A repeated run must have the same digest at the same place, otherwise it
- * is another computation. Of large values only the outline is hashed: reading them would take longer than making
- * them.
+ * A short name for everything computed so far. A repeated run must have the same digest at the same place; otherwise it
+ * is another computation. Only the outline of large values is hashed, to limit the cost.
  */
 export class Digest {
   #name: string;
-  /** Keys and values in turn; the name is computed on first use, and often not at all. */
+  /** Keys and values in turn. They are hashed only when the name is needed, which it often is not. */
   #pending: Json[] = [];
 
   constructor(start: string) {

@@ -3,20 +3,22 @@ import type { CredentialUse } from '../secrets/credential-use.ts';
 import type { Label } from './label.ts';
 
 /**
- * The effects of a running workflow. Everything else is pure and can be repeated: after a crash the plan
- * runs from the start, and these answer from the journal what they answered before. Each effect has a key that is the same
- * in every run of the same plan: the operation's id and, inside loops, the index of each item (`call[3]`, `call[3][0]`).
- * An effect that fails rejects with `Refused`. What may be large crosses as bytes, so that it can pass between threads and
- * into a journal without being read. `digest` tells what was computed before the effect: the same in every run of one plan.
+ * The effects of a running workflow. Everything else is pure and can be repeated: after a crash the plan runs from the
+ * start, and each recorded effect returns its recorded answer.
+ *
+ * `key` is the same in every run of the same plan: the operation's id and, inside loops, the index of each item
+ * (`call[3]`, `call[3][0]`). `digest` stands for everything computed before the effect, and is the same in every run,
+ * too. Values that may be large are bytes, so that they can pass between threads and into a journal unparsed. An effect
+ * that fails rejects with `Refused`.
  */
 export interface Effects {
   call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer>;
-  /** JSON text of what a target of the hub answers. */
+  /** Calls a target of the hub. Resolves with the result as JSON text. */
   ask(key: string, request: TargetRequest, digest: string): Promise<Uint8Array>;
   store(key: string, write: StoreWrite, digest: string): Promise<void>;
   /** Resolves when the time is over, even if the process was restarted in between. */
   wait(key: string, milliseconds: number, digest: string): Promise<void>;
-  /** The answer of a person, even if the process was restarted, days later. */
+  /** The answer of a person, including after days and restarts. */
   approve(key: string, request: ApprovalRequest, digest: string): Promise<QuestionAnswer>;
   /** The time, the same in every run. Epoch milliseconds. */
   now(key: string, digest: string): Promise<number>;
@@ -24,7 +26,7 @@ export interface Effects {
   stored(key: string, name: string): Promise<StoredValue | undefined>;
 }
 
-/** An ApiCall with every reference but the credentials' resolved. */
+/** The request of an ApiCall, with all references filled in except those to credentials. */
 export interface ApiRequest {
   readonly operationId: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
@@ -35,11 +37,11 @@ export interface ApiRequest {
   readonly body: { readonly bytes: Uint8Array } | { readonly json: unknown } | undefined;
   /** The caller declares that a repeat has no second effect. */
   readonly idempotencyKey: string | undefined;
-  /** The same declaration without a key. */
+  /** The caller declares the same, without a key. */
   readonly idempotent?: true;
-  /** No longer than the execution has left. */
+  /** At most the time that the execution has left. */
   readonly timeoutMs: number;
-  /** The labels of all data in it. */
+  /** The labels of all data in the request. */
   readonly carries: readonly Label[];
 }
 
@@ -51,7 +53,7 @@ export interface TargetRequest {
   /** JSON text of an object. */
   readonly params: Uint8Array;
   readonly timeoutMs: number;
-  /** Of the data in the parameters. */
+  /** The labels of the data in the parameters. */
   readonly carries: readonly Label[];
 }
 
@@ -64,9 +66,9 @@ export interface ApiAnswer {
   readonly status: number;
   readonly contentType: string | null;
   readonly bytes: Uint8Array;
-  /** Names this answer: the same wherever a cached one is used again, else new. Without it the bytes are hashed. */
+  /** Identifies the answer: a cached answer keeps it, a fetched one gets a new one. Without it the bytes are hashed. */
   readonly lineage?: string;
-  /** Its origin, if a credential fetched it. */
+  /** The labels of the answer, if a credential fetched it. */
   readonly labels?: readonly Label[];
   /** The result of an earlier call; this one was not made. */
   readonly cached?: true;
@@ -74,7 +76,7 @@ export interface ApiAnswer {
   readonly sent?: SentCall;
 }
 
-/** The report of a failed call. */
+/** The details of a request that an error reports. */
 export interface SentCall {
   /** Without secrets. */
   readonly url: string;
@@ -89,7 +91,7 @@ export interface StoreWrite {
   readonly key: string;
   /** JSON text. */
   readonly json: Uint8Array;
-  /** Of the data. */
+  /** The labels of the data. */
   readonly carries: readonly Label[];
 }
 

@@ -14,9 +14,9 @@ export interface ExplainedStep {
   readonly type: string;
   /** Levels of Conditional and Loop around it. */
   readonly depth: number;
-  /** The list of another operation that runs it: `ifTrue` of `check`. */
+  /** The operation and its list that run this one, such as `ifTrue` of `check`. */
   readonly inside?: { readonly operationId: string; readonly list: string };
-  /** When it runs: each time its place comes, in a branch, or for each item. */
+  /** `once`, only if its branch is taken, or for each item of a loop. */
   readonly runs: 'once' | 'branch' | 'each';
   readonly reads: readonly string[];
   readonly writes: readonly string[];
@@ -30,9 +30,9 @@ export interface ExplainedStep {
 export interface Estimate {
   readonly steps: number;
   readonly api_calls: number;
-  /** Loops make it more, by as many items as there are. */
+  /** True when there are loops, whose number of items is unknown. */
   readonly at_least: boolean;
-  /** The longest it can wait by its own wish. */
+  /** Milliseconds that Wait operations take. */
   readonly wait_ms: number;
 }
 
@@ -67,7 +67,7 @@ function described({ id, type, config, uses }: Step): Omit<ExplainedStep, 'depth
   };
 }
 
-/** Of two branches the dearer counts; a loop counts as one item. */
+/** Counts the more expensive of two branches, and a loop as one item. */
 function estimated(plan: Plan): Estimate {
   let loops = false;
   const cost = (ids: readonly string[]): Cost => ids.reduce((total, id) => add(total, costOf(id)), FREE);
@@ -114,5 +114,5 @@ function dearer(one: Cost, other: Cost): Cost {
 
 const FREE: Cost = { steps: 0, calls: 0, wait: 0 };
 
-/** A graph without cycles can still be reached on very many ways. */
+/** Without cycles, operations can still be reached along exponentially many paths. */
 const MOST_STEPS = 1000;

@@ -1,14 +1,14 @@
 import type { Json } from '@dragoman/protocols';
 
-/** Reads one field of an item; `undefined` when it has none. */
+/** Reads one field of an item; `undefined` when the item lacks it. */
 export type FieldReader = (item: Json | undefined) => Json | undefined;
 
 /** A value that has members by name. */
 export type Members = Readonly<Record<string, Json | undefined>>;
 
 /**
- * The reader of `status`, `address.city` or `lines[0].price`. A name is first tried as one key, as it is written, then
- * step by step. Only own members count, and `length` is not one.
+ * Compiles `status`, `address.city` or `lines[0].price`. A name is tried as one literal key first, then step by step.
+ * Only own members count, and not the `length` of arrays.
  */
 export function fieldReader(field: string): FieldReader {
   const steps = field.split(/[./[\]]+/).filter((step) => step !== '');
@@ -28,8 +28,8 @@ export function fieldReader(field: string): FieldReader {
 }
 
 /**
- * Whether a field is one plain name that nothing inherits, so that `item[name]` is all there is to reading it: loops over
- * many items write that out, for a call for each item would cost more than the rest.
+ * Whether a field is one plain name that is not inherited, so that `item[name]` reads it. Loops over many items then
+ * inline that access, because a call for each item would dominate their cost.
  */
 export function isPlainName(field: string): boolean {
   return PLAIN.test(field) && !INHERITED.some((prototype) => field in prototype);
@@ -50,7 +50,7 @@ export function columnOf(items: readonly Json[], field: string): (Json | undefin
   return column;
 }
 
-/** A member by its key, of an object or, by its index, of an array. */
+/** Reads a member of an object by its key, or of an array by its index. */
 function memberReader(name: string): FieldReader {
   if (isPlainName(name)) {
     return (item) => (typeof item === 'object' && item !== null ? (item as Members)[name] : undefined);
@@ -63,6 +63,6 @@ function isOwn(item: Json | undefined, name: string): boolean {
   return !Array.isArray(item) || name !== 'length';
 }
 
-/** Every array has `length` as its own. */
+/** The empty array stands for `length`, which every array has as its own. */
 const INHERITED: readonly object[] = [Object.prototype, Array.prototype, []];
 const PLAIN = /^[A-Za-z_$][\w$-]*$/;

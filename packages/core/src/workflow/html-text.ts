@@ -3,7 +3,7 @@ export function encodeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ESCAPES.get(character) ?? character);
 }
 
-/** The five names that `encodeHtml` writes, the space of HTML, and every character by number. Other names stay as they are. */
+/** Decodes the five names that `encodeHtml` writes, `&nbsp;`, and numeric references. Other names stay unchanged. */
 export function decodeHtml(text: string): string {
   return text.replaceAll(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,6}));/g, (whole, decimal, hex, name) => {
     if (name !== undefined) return NAMES.get(name) ?? whole;

@@ -20,7 +20,10 @@ function isText(value: Json): value is string {
   return typeof value === 'string';
 }
 
-/** `fits` finds the right member: answers often wrap their data, as in {"data": […]}. */
+/**
+ * The error of a value of the wrong type. `fits` finds the member to suggest: answers often wrap their data, as in
+ * {"data": […]}.
+ */
 export function wrongShape(path: Path, expected: string, value: Json, fits: (value: Json) => boolean): StepError {
   const place = formatPath(path);
   return dataError(`${place} must be ${expected}; got ${show(value)}`, {

@@ -7,8 +7,8 @@ import { fieldReader, isPlainName, type Members } from './field.ts';
 export type ItemTest = (item: Members) => boolean;
 
 /**
- * The test of one field as one function. The usual conditions, a plain name against a number or a text, are written out: the
- * field is read and compared in one place, without a call between.
+ * Compiles the test of one field. The common conditions, a plain name compared with a scalar, read and compare in one
+ * function, without a call per item.
  */
 export function itemTest(field: string, operator: string, right: Json, test: Test): ItemTest {
   if (isPlainName(field)) {
@@ -20,14 +20,14 @@ export function itemTest(field: string, operator: string, right: Json, test: Tes
   return (item) => test(read(item as Json));
 }
 
-/** The items that meet every test. */
+/** The items that meet every test. Without tests, none. */
 export function sieved(items: readonly Json[], tests: readonly ItemTest[]): Json[] {
   const [first, second, ...rest] = tests;
   const kept: Json[] = [];
   if (first === undefined) return kept;
   for (let at = 0; at < items.length; at++) {
     const item = items[at] as Json;
-    // An item without members meets no condition on one.
+    // An item without members meets no condition.
     if (typeof item !== 'object' || item === null || !first(item as Members)) continue;
     if (second !== undefined && !second(item as Members)) continue;
     if (rest.length === 0 || rest.every((test) => test(item as Members))) kept.push(item);

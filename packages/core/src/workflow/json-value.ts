@@ -19,7 +19,7 @@ export function compileJson(value: Json, compiling: Compiling): (step: StepConte
   return (step) => Object.fromEntries(members.map(([name, fill]) => [name, fill(step)]));
 }
 
-/** The same for a value that has to be an object. */
+/** Like `compileJson`, for a value that must be an object. */
 export function compileObject(
   value: Json | undefined,
   compiling: Compiling,

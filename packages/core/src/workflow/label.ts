@@ -1,11 +1,11 @@
 /** The label of data fetched with a credential: the host that answered, and the hosts of the credential. */
 export interface Label {
   readonly from: string;
-  /** Where the data may go without a rule of the operator's; `from` is one of them. */
+  /** The hosts that may receive the data without a rule of the operator, including `from`. */
   readonly to: readonly string[];
 }
 
-/** The labels of a value derived from all of these. */
+/** The labels of a value that is derived from values with these labels. */
 export function unionOfLabels(lists: readonly (readonly Label[])[]): readonly Label[] {
   const labelled = lists.filter((labels) => labels.length > 0);
   const [only = UNLABELLED] = labelled;

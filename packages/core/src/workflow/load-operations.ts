@@ -3,13 +3,13 @@ import { loadModule } from '../modules/load-module.ts';
 import { BUILT_IN, type Catalog } from './catalog.ts';
 import type { Operation } from './operation.ts';
 
-/** The operations of a server, and the files a thread has to read for them. */
+/** The operations of a server, and the files that a thread must load to have the same. */
 export interface LoadedOperations {
   readonly catalog: Catalog;
   readonly modules: readonly string[];
 }
 
-/** The built-in operations and those that files of the operator export by name as `operations`. */
+/** The built-in operations and those of the operator's files, each of which exports `operations`. */
 export async function loadOperations(files: readonly string[]): Promise<LoadedOperations> {
   let catalog = BUILT_IN;
   for (const file of files) {

@@ -2,14 +2,14 @@ import { getHeapStatistics } from 'node:v8';
 import { resourceLimits } from 'node:worker_threads';
 
 /**
- * Called before something large is made in one piece, with the bytes it may take at most. Where there is no room for it, it does
- * not come back.
+ * Called before one large allocation, with its maximum size. Does not return if the memory does not suffice: the thread
+ * exits.
  */
 export type AskMemory = (bytes: number) => void;
 
 /**
- * Whether this thread has room for so much more. V8 ends only the thread that reaches its limit in small steps; but V8
- * lets it pass the limit by 16 MiB at a time, and one piece that is larger ends the process.
+ * Whether this thread can allocate this much more. V8 ends only the thread when it exceeds its limit in small steps.
+ * But it lets a thread exceed the limit by 16 MiB at a time, and a larger single allocation ends the process.
  */
 export function hasMemoryFor(bytes: number): boolean {
   if (bytes < LEEWAY) return true;
@@ -17,14 +17,14 @@ export function hasMemoryFor(bytes: number): boolean {
   return getHeapStatistics().used_heap_size + bytes <= megabytes * 1024 * 1024;
 }
 
-/** The memory of an array that grows to this many items: 1.5 times its size. */
+/** The memory of an array that grows to this many items: V8 reserves up to 1.5 times its size. */
 export function memoryOfItems(count: number): number {
   return count * SLOT * 1.5;
 }
 
 /** The memory of an object or map that grows to this many members. */
 export function memoryOfMembers(count: number): number {
-  // A name, a value and a note, for up to three times as many as there are.
+  // A hash table has three slots per entry, and up to three times as many entries as members.
   return count * SLOT * 9;
 }
 
@@ -35,7 +35,7 @@ export function memoryOfJson(bytes: Uint8Array): number {
   let containers = 0;
   let listed = 0;
   let isWide = false;
-  /** By level, the members of the object that is open there. */
+  /** The number of members so far of each open object. */
   const members: number[] = [0];
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number;
@@ -60,11 +60,11 @@ export function memoryOfJson(bytes: Uint8Array): number {
 
 const LEEWAY = 16 * 1024 * 1024;
 const SLOT = 8;
-/** An empty one, with room for some members. */
+/** An empty container with room for some members. */
 const CONTAINER = 48;
 /** The worst case is `{},{},…`. */
 const MOST_PER_BYTE = 21;
-/** With more of them an object becomes a table. */
+/** An object with more members becomes a hash table. */
 const FEW_MEMBERS = 1000;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -72,7 +72,10 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
-/** From an opening bracket to its closing one. */
+/** The distance from an opening bracket to its closing one in ASCII. */
 const CLOSING = 2;
-/** The first byte of a character that has no room in one byte: then none has. */
+/**
+ * The first UTF-8 byte of a character beyond Latin-1. One such character makes V8 store the whole text with two bytes
+ * each.
+ */
 const BEYOND_LATIN = 0xc4;

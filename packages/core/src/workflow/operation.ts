@@ -4,22 +4,24 @@ import type { Account } from './budget.ts';
 import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
 
 /**
- * One operation of the catalogue: how it is written, and what it does. `Config` is the shape its schema describes; code that
- * calls `compile` has read the configuration by that schema.
+ * One operation of the catalogue. `Config` is the shape that its schema describes; `compile` is called only with a
+ * configuration that matched the schema.
  */
 export interface Operation<Config = never> {
   readonly description: OperationDescription;
-  /** Seconds for which the result may stand for the same inputs (A2E, Caching). Only for pure operations. */
+  /** Seconds for which a result may be reused for the same inputs (A2E, Caching). Only for pure operations. */
   readonly cacheFor?: number;
-  /** With this configuration it may compute long even over little data, so it never runs beside others' work. */
+  /**
+   * Whether it may compute long even over little data with this configuration. Then it never runs on the main thread.
+   */
   readonly isHeavy?: (config: Config) => boolean;
-  /** With this configuration it has an outside effect or waits, so it is not idempotent. */
+  /** Whether it has an outside effect or waits with this configuration. */
   readonly hasEffect?: (config: Config) => boolean;
-  /** Names what it does with this configuration, where an earlier engine did something else: that makes another plan. */
+  /** A number if an earlier engine behaved differently with this configuration: the plan's hash then differs, too. */
   readonly revision?: (config: Config) => number | undefined;
-  /** It makes an API call each time it runs. */
+  /** Each run counts as an API call. */
   readonly callsApi?: true;
-  /** Turns a configuration into work, once for all the times it runs. Reports what no schema can see as a problem. */
+  /** Compiles a configuration, once for all runs. Reports as problems what a schema cannot check. */
   compile(config: Config, compiling: Compiling): Work;
 }
 
@@ -27,7 +29,7 @@ export interface Operation<Config = never> {
 export type Work = (step: StepContext) => Json | Promise<Json>;
 
 export interface Compiling {
-  /** The parts of a path that was read before. */
+  /** Parses a path. It is valid, because the schema was checked before. */
   path(text: string): Path;
   /** Makes the plan invalid. `pointer` is relative to the configuration. */
   problem(pointer: string, message: string, suggestion?: string): void;
@@ -37,29 +39,32 @@ export interface Compiling {
 export interface StepContext {
   readonly operationId: string;
   readonly account: Account;
-  /** The value at a path; a DataError that names the nearest fix when nothing is there. */
+  /** The value at a path. A missing value is a DataError that names the nearest fix. */
   read(path: Path): Json;
-  /** The value at a path, `undefined` when nothing is there. */
+  /** The value at a path; `undefined` when it does not exist. */
   find(path: Path): Json | undefined;
-  /** An upper bound of the bytes the value at a path has as JSON. */
+  /** An upper bound of the size of the value at a path, in bytes of JSON. */
   bytesAt(path: Path): number;
-  /** Reserves memory before a large value is created. */
+  /** Call it before a large value is created; see `AskMemory`. */
   askMemory(bytes: number): void;
-  /** An upper limit of the result's size, so that it need not be measured. */
+  /** Sets an upper bound of the result's size, so that it need not be measured. */
   boundedBy(bytes: number): void;
-  /** Names the result by its origin. Default: by the operation, its configuration and its inputs. */
+  /**
+   * Sets the lineage of the result, which caches use as its name. Default: from the operation, its configuration and
+   * its inputs.
+   */
   cameFrom(lineage: string | (() => string)): void;
-  /** Returns the result as JSON text, which is then reused. */
+  /** Sets the JSON text of the result, if it is known, so that the result need not be serialized again. */
   writtenAs(text: string): void;
   call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer>;
-  /** The answer of a target of the hub. */
+  /** Calls a target of the hub and returns its result. */
   ask(request: TargetCall): Promise<Json>;
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void>;
   wait(milliseconds: number): Promise<void>;
-  /** The answer of a person. */
+  /** Asks a person and returns the answer. */
   approve(question: NewQuestion): Promise<QuestionAnswer>;
   now(): Promise<number>;
-  /** Puts a value where later operations can read it; the result itself goes to `outputPath` without it. */
+  /** Writes a value in addition to the result, which is written to `outputPath` anyway. */
   write(path: Path, value: Json): void;
   /** Runs operations one level deeper and returns the result of the last. */
   run(operations: readonly string[]): Promise<Json>;
@@ -71,18 +76,18 @@ export interface TargetCall {
   readonly target: string;
   readonly method: string;
   readonly params: JsonObject;
-  /** Absent: as long as the execution has left. */
+  /** Default: the time that the execution has left. */
   readonly timeoutMs: number | undefined;
 }
 
 export interface ItemRun {
   readonly index: number;
-  /** The additional readable places while they run. */
+  /** Additional values that the operations can read while they run. */
   readonly scope: readonly (readonly [path: Path, value: Json])[];
   readonly operations: readonly string[];
-  /** On a fork of the data, which `adopt` merges later. */
+  /** Whether the operations run on a fork of the data, which `adopt` merges later. */
   readonly apart: boolean;
-  /** The scope has parts of the input, and no results of earlier items. */
+  /** The scope contains only parts of the input, no results of earlier items. */
   readonly independent?: true;
 }
 
@@ -90,6 +95,6 @@ export interface ItemResult {
   readonly value: Json;
   /** An upper bound of the size of the value. */
   readonly bytes: number;
-  /** Puts what the item wrote into the data of the loop. */
+  /** Merges the writes of the item into the data of the loop. */
   adopt(): void;
 }

@@ -5,30 +5,30 @@ import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
 
 /** The origin of a value: what the cache, the data budget and the gate need to know about it. */
 export interface Origin {
-  /** Names the value without looking at it: equal lineage, equal value. `''` until it is needed. */
+  /** Identifies the value without reading it: equal lineages mean equal values. `''` when it is unknown. */
   readonly lineage: string;
-  /** The size it adds to the data model. */
+  /** The entries of the account that bound the value's size. */
   readonly sizes: readonly Sized[];
   /** The labels of the answers it was derived from. */
   readonly labels: readonly Label[];
-  /** The operation that wrote it; `''` for none. */
+  /** The id of the operation that wrote the value; `''` for none. */
   readonly by: string;
 }
 
 export const NOWHERE: Origin = { lineage: 'nothing', sizes: [], labels: UNLABELLED, by: '' };
 
-/** A part or container of a value: `to` and `from` are the paths between them. */
+/** The origin of a part of a value, or of its container: `from` is the path of the container, `to` that of the part. */
 export function originBelow(origin: Origin, to: Path, from: Path): Origin {
   return { ...origin, lineage: chainedName(origin.lineage, to.keys.slice(from.keys.length).join('/')) };
 }
 
-/** A value of which a part was replaced. */
+/** The origin of a value of which a part was replaced. */
 export function originWith(outer: Origin, path: Path, part: Origin): Origin {
   const { lineage, ...rest } = originOfParts([outer, part]);
   return { ...rest, lineage: chainedName(lineage, path.keys.join('/')) };
 }
 
-/** A value made from others. */
+/** The origin of a value made from others. */
 export function originOfParts(parts: readonly Origin[]): Origin {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return { ...only, lineage: chainedName(only.lineage) };
@@ -40,7 +40,7 @@ export function originOfParts(parts: readonly Origin[]): Origin {
   };
 }
 
-/** One name from several. Without names there is nothing to hash. */
+/** One name from several. It is `''` if one of them is unknown. */
 export function chainedName(...names: readonly string[]): string {
   if (names.includes('')) return '';
   if (names.length === 0) return 'nothing';

@@ -2,7 +2,7 @@ import type { RE2JS } from 're2js';
 import { linearPattern } from '../schema/linear-pattern.ts';
 import type { Compiling } from './operation.ts';
 
-/** A pattern an agent wrote. One that cannot be used is a problem of the plan. */
+/** Compiles a pattern that an agent wrote, to run in linear time. An invalid pattern is a problem of the plan. */
 export function compilePattern(pattern: string, pointer: string, compiling: Compiling): RE2JS | undefined {
   try {
     return linearPattern(pattern);

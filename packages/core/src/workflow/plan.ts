@@ -18,18 +18,19 @@ import type { Operation, Work } from './operation.ts';
 
 /** A compiled workflow. Validate, plan and execute use the same plan, so they cannot differ. */
 export interface Plan {
-  /** Names the plan: equal for equal workflows, catalogues and options. */
+  /** Equal for equal workflows, catalogues, limits and options. */
   readonly hash: string;
-  /** Its source, with the order without targets, so that another thread can make it again. */
+  /**
+   * The source, from which another thread can compile the same plan. Its order lacks the operations that others run.
+   */
   readonly workflow: Workflow;
   readonly steps: ReadonlyMap<string, Step>;
-  /** The ids of all that can run, in the order of definition. */
+  /** The ids of all operations that can run, in the order of definition. */
   readonly reached: readonly string[];
-  /** Nothing in it can compute long over little data. */
+  /** Whether no operation can compute long over little data. */
   readonly isLight: boolean;
-  /** It has no effects outside the execution, so it may be repeated. */
+  /** Whether it has no effects outside the execution, so that it may be repeated. */
   readonly isHarmless: boolean;
-  /** The warnings. */
   readonly warnings: readonly Finding[];
 }
 
@@ -43,9 +44,9 @@ export interface Step {
   readonly uses: Uses;
   /** The stored data that it reads. */
   readonly storeReads: readonly Path[];
-  /** Where its result goes. */
+  /** The path below `/workflow` that its result is written to. */
   readonly output: Path | undefined;
-  /** Names the operation and its configuration. */
+  /** A hash of the operation and its configuration without `outputPath`. */
   readonly lineage: string;
 }
 
@@ -92,7 +93,7 @@ function planOf(made: Pick<Plan, 'hash' | 'workflow' | 'steps' | 'warnings'>): P
   };
 }
 
-/** An operation of the operator's own may do anything, and a long configuration means much to do for each item. */
+/** An operator's own operation may do anything, and a long configuration can mean much work for each item. */
 function isLightStep({ type, config, operation }: Step): boolean {
   if (!Object.hasOwn(OPERATIONS, type) || operation.isHeavy?.(config as never) === true) return false;
   return JSON.stringify(config).length <= LIGHT_CONFIG;

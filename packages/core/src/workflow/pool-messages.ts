@@ -10,7 +10,7 @@ export interface WorkerSetup {
   /** Modules whose operations are added to the built-in ones. */
   readonly operations: readonly string[];
   readonly cacheBytes: number;
-  /** One number: the run that computes, to explain why the thread does not answer. */
+  /** One number: the run that computed last, to find the run that blocks the thread. */
   readonly busy: SharedArrayBuffer;
 }
 
@@ -50,7 +50,7 @@ export type EffectRequest =
   | { readonly name: 'now'; readonly key: string; readonly digest: string }
   | { readonly name: 'stored'; readonly key: string; readonly of: string };
 
-/** A request whose places for secrets are marked as such: no class survives the way between threads. */
+/** A request in which each `CredentialUse` is plain data, because class instances cannot be sent to another thread. */
 export interface PortedRequest extends Omit<ApiRequest, 'query' | 'headers' | 'body'> {
   readonly query: readonly (readonly [name: string, value: PortedValue])[];
   readonly headers: readonly (readonly [name: string, value: PortedValue])[];
@@ -67,7 +67,7 @@ export interface PoolResult extends Omit<RunResult, 'results' | 'written' | 'dig
   readonly results: string | Uint8Array;
 }
 
-/** A result on its way from the thread, in memory that threads share. */
+/** A `PoolResult` sent by a thread; `results` is in memory that threads share. */
 export interface PortedResult extends Omit<PoolResult, 'results'> {
   readonly results: Uint8Array;
 }

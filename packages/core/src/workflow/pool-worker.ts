@@ -18,11 +18,11 @@ export interface PoolWorkerOptions {
   readonly onExit: (why: 'memory' | 'ended' | 'broken') => void;
 }
 
-/** The main thread's side of one thread of executions. */
+/** One worker thread that runs executions, as the main thread sees it. */
 export class PoolWorker {
   readonly #worker: Worker;
   readonly #runs = new Set<number>();
-  /** The plans it has compiled. */
+  /** The hashes of the plans that the thread has compiled. */
   readonly #plans = new Map<string, true>();
   readonly #busy = new Int32Array(new SharedArrayBuffer(4));
   #exclusive = false;
@@ -34,7 +34,7 @@ export class PoolWorker {
       workerData: { ...setup, busy: this.#busy.buffer },
       name: 'dragoman workflows',
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-      // From source, the other packages are read from source too.
+      // When this file runs from source, the thread must load the other packages from source, too.
       ...(import.meta.url.endsWith('.ts') && { execArgv: ['--conditions=dragoman:source'] }),
     });
     this.#worker.unref();
@@ -50,17 +50,19 @@ export class PoolWorker {
     });
   }
 
-  /** Executions in it. */
+  /** The number of executions in the thread. */
   get count(): number {
     return this.#runs.size;
   }
 
-  /** The execution that computed last; 0 for none. Executions take turns, so it can be another than the one to blame. */
+  /**
+   * The execution that computed last; 0 for none. Executions take turns, so it can be another than the one to blame.
+   */
   get computing(): number {
     return this.#busy[0] ?? 0;
   }
 
-  /** Takes no other execution. */
+  /** Whether the thread accepts no more executions. */
   get isClosed(): boolean {
     return this.#exclusive || this.#why === 'ended';
   }
@@ -75,7 +77,7 @@ export class PoolWorker {
     this.say({ kind: 'run', run, request: { ...request, planHash: plan.hash, workflow } });
   }
 
-  /** It is over, as far as we are concerned. */
+  /** Releases the slot of an execution. */
   finish(run: number): void {
     this.#runs.delete(run);
     if (this.#runs.size > 0) return;
@@ -84,7 +86,7 @@ export class PoolWorker {
   }
 
   say(message: ToWorker): void {
-    // After the resolved promises, so that their messages are in the same batch.
+    // Sent in the next tick, so that messages of the same turn are one batch.
     if (this.#outgoing.push(message) === 1) process.nextTick(() => this.#worker.postMessage(this.#outgoing.splice(0)));
   }
 

@@ -19,31 +19,34 @@ import { Turns } from './turns.ts';
 export interface PoolOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Threads at most. Default: all cores but one. They start when they are needed. */
+  /** Maximum number of threads, which start when they are needed. Default: all cores but one. */
   readonly size?: number;
-  /** The memory limit of one thread. */
+  /** The memory limit of one thread. Default: 256. */
   readonly memoryMb?: number;
-  /** Executions whose data stays below this, and whose operations are light, need no thread; 0 puts all into threads. */
+  /**
+   * Executions with less data than this, and only light operations, run on the main thread; 0 runs all in threads.
+   * Default: 64 KiB.
+   */
   readonly lightBytes?: number;
-  /** Executions in one thread at a time. */
+  /** Maximum number of executions in one thread at a time. Default: 32. */
   readonly perWorker?: number;
-  /** For results of operations on data, in each thread. */
+  /** The size of the result cache in each thread. Default: 32 MiB. */
   readonly cacheBytes?: number;
-  /** Files with operations of the operator's own. */
+  /** Files with the operator's own operations. */
   readonly operations?: readonly string[];
-  /** How long a thread has to end an execution that is over before it counts as stuck. */
+  /** How long a thread has to end an aborted execution before it counts as stuck. Default: 250. */
   readonly graceMs?: number;
 }
 
 export interface PoolRunOptions extends Omit<PlanRunOptions, 'clock' | 'cache' | 'breathe'> {
-  /** The owner of the usable cached results; `undefined` for none. */
+  /** Whose cached results may be used; `undefined` for nobody's. */
   readonly caller?: string | undefined;
 }
 
 /**
- * Runs plans, contained: small ones at once, all others in threads, where one that computes forever or takes too much
- * memory ends alone. A thread that has to be ended takes the other executions in it down; they are run again, and whatever
- * effects that they had requested are answered from the earlier answers.
+ * Runs plans: small ones on the main thread, all others in worker threads, so that one that computes forever or takes
+ * too much memory cannot block the server. A thread that has to be terminated also ends its other executions. They are
+ * run again, and the effects that they had requested return their earlier answers.
  */
 export class WorkflowPool {
   readonly #options: Required<PoolOptions>;
@@ -53,7 +56,7 @@ export class WorkflowPool {
   readonly #turns: Turns;
   readonly #breathe = () => this.#turns.breathe();
   readonly #jobs = new InFlight<Job, number>();
-  /** Those that run here. */
+  /** The executions on the main thread. */
   readonly #light = new InFlight<Job, number>();
   #lastRun = 0;
   #closed = false;
@@ -91,7 +94,7 @@ export class WorkflowPool {
         if (options.signal?.aborted === true) return settle(endedWith(plan, reason()));
         options.signal?.addEventListener('abort', abort, { once: true });
         job.timers.push(() => options.signal?.removeEventListener('abort', abort));
-        // The clock that counts is ours: that of a thread begins when the thread has started.
+        // The timeout is counted here: a thread would count only from its start.
         job.timers.push(clock.after(this.#left(job), () => this.#end(job, OUT_OF_TIME)));
         this.#waiting.push(job);
         this.#assign();
@@ -101,7 +104,7 @@ export class WorkflowPool {
     });
   }
 
-  /** Small data and light work are done here, before a thread could be woken; larger work is started again in a thread. */
+  /** Runs a light plan on the main thread. Rejects if it turns out larger; `run` then starts it again in a thread. */
   async #runLight(job: Job): Promise<void> {
     const { clock, lightBytes } = this.#options;
     const { plan, options } = job;
@@ -191,13 +194,13 @@ export class WorkflowPool {
     });
   }
 
-  /** At most the data that its thread can hold. */
+  /** Limits the data to the memory of a thread. */
   #budgetsOf({ options: { budgets } }: Job): Partial<Budgets> {
     const { dataBytes } = wholeBudgets(budgets);
     return { ...budgets, dataBytes: Math.min(dataBytes, this.#options.memoryMb * 1024 * 1024) };
   }
 
-  /** Milliseconds it may still take. */
+  /** Milliseconds that the execution may still take. */
   #left({ startedAt, options }: Job): number {
     return Math.max(0, startedAt + options.timeoutMs - this.#options.clock.elapsed());
   }
@@ -227,7 +230,7 @@ export class WorkflowPool {
     }
   }
 
-  /** Notifies the thread of the end of an execution; a thread without an answer in time is stuck. */
+  /** Tells the thread to end an execution. A thread that does not do so within `graceMs` is stuck. */
   #end(job: Job, reason: Failure): void {
     if (job.worker === undefined) {
       this.#force(job, reason);
@@ -252,8 +255,8 @@ export class WorkflowPool {
   }
 
   /**
-   * A thread ended: those in it are run again. The one that computed last, and one that has lost two threads, goes alone;
-   * and one that was alone has only itself to blame.
+   * A thread has ended: its executions are run again. The one that computed last, and one that has lost two threads,
+   * runs alone. One that was already alone caused the failure itself, and fails.
    */
   #lost(worker: PoolWorker, why: 'memory' | 'ended' | 'broken'): void {
     this.#workers.delete(worker);
@@ -271,7 +274,7 @@ export class WorkflowPool {
     this.#assign();
   }
 
-  /** It has ended in its thread, which has room for another from here on. */
+  /** An execution has ended in its thread. */
   #finish(job: Job, result: PortedResult): void {
     const { results } = result;
     const { buffer, byteOffset, byteLength } = results;
@@ -303,7 +306,7 @@ export class WorkflowPool {
   }
 }
 
-/** One execution, from its request on. */
+/** One execution, across all of its runs. */
 interface Job {
   readonly plan: Plan;
   readonly options: PoolRunOptions;
@@ -311,7 +314,7 @@ interface Job {
   readonly startedAt: number;
   readonly effects: RememberedEffects;
   readonly timers: Cancel[];
-  /** How much progress was reported, and how much of it is repeated now. */
+  /** How many progress events were reported, and how many of the next ones repeat them. */
   reported: number;
   skip?: number;
   alone: boolean;
@@ -336,9 +339,9 @@ function broken(plan: Plan): PoolResult {
   return endedWith(plan, failure('internal', {}, FAILURES.internal.text));
 }
 
-/** More steps than these are not light any more. */
+/** Maximum number of steps of an execution on the main thread. */
 const LIGHT_STEPS = 64;
-/** The time limit of small executions on the main thread. */
+/** How long executions on the main thread compute before they yield. */
 const TURN_MS = 4;
 const DEFAULTS = {
   memoryMb: 256,

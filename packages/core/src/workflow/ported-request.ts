@@ -3,7 +3,7 @@ import { CredentialUse } from '../secrets/credential-use.ts';
 import type { ApiRequest } from './effects.ts';
 import type { PortedRequest, PortedValue } from './pool-messages.ts';
 
-/** A request as it crosses to the main thread. */
+/** Makes a request that can be sent to another thread. */
 export function portRequest(request: ApiRequest): PortedRequest {
   return {
     ...request,
@@ -13,7 +13,7 @@ export function portRequest(request: ApiRequest): PortedRequest {
   };
 }
 
-/** The request again, on the other side. */
+/** Restores a request from another thread. */
 export function unportRequest(ported: PortedRequest): ApiRequest {
   return {
     ...ported,

@@ -14,7 +14,7 @@ import { unportRequest } from './ported-request.ts';
 /** The effects of one execution, each called once: a repeated run gets the recorded results. */
 export class RememberedEffects implements Effects {
   readonly #effects: Effects;
-  /** The recorded results, by effect. */
+  /** Results by name and key of the effect. */
   readonly #answers = new Map<string, Promise<unknown>>();
 
   constructor(effects: Effects) {
@@ -49,7 +49,7 @@ export class RememberedEffects implements Effects {
     return this.#once('stored', key, () => this.#effects.stored(key, name));
   }
 
-  /** The same for a worker thread, with large values prepared for transfer. */
+  /** Runs an effect that a worker thread requests. Bytes are prepared for the transfer. */
   answer(effect: EffectRequest): Promise<unknown> {
     return this.#once<unknown>(effect.name, effect.key, () => this.#perform(effect));
   }
@@ -80,7 +80,7 @@ export class RememberedEffects implements Effects {
   }
 }
 
-/** A view of a larger buffer would transfer the whole buffer. */
+/** Copies a view of a larger buffer, because sending it would send the whole buffer. */
 function alone(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

@@ -3,16 +3,16 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/ports.ts';
 
 /**
- * Where results of operations on data can be found again (A2E, Caching). A lineage names the operation, its configuration
- * and, by their own lineage, its inputs, so that what is found is never stale and nothing large has to be hashed. Answers of
- * Answers of APIs are cached where they are fetched.
+ * A cache of the results of pure operations (A2E, Caching). A lineage identifies the operation, its configuration and
+ * the lineages of its inputs, so entries are never outdated and no large value has to be hashed. Answers of APIs are
+ * cached where they are fetched.
  */
 export interface ResultCache {
   get(lineage: string): Json | undefined;
   put(lineage: string, value: Json, bound: { readonly bytes: number; readonly seconds: number }): void;
 }
 
-/** A cache in memory for several callers, none of whom sees what another left. */
+/** A cache in memory for several callers, each of whom sees only their own entries. */
 export class MemoryResultCache {
   readonly #values: LRUCache<string, { readonly value: Json }>;
 

@@ -1,6 +1,9 @@
 import type { Json } from '@dragoman/protocols';
 
-/** The results of an execution as the JSON text of one object, on one line. `written`: those that are text already, by id. */
+/**
+ * The results of an execution as the JSON text of one object, on one line. `written` has the results whose JSON text is
+ * already known.
+ */
 export function resultsText(results: ReadonlyMap<string, Json>, written: ReadonlyMap<string, string>): string {
   const members = [...results].map(
     ([id, value]) => `${JSON.stringify(id)}:${written.get(id) ?? JSON.stringify(value)}`,
@@ -8,5 +11,5 @@ export function resultsText(results: ReadonlyMap<string, Json>, written: Readonl
   return `{${members.join(',')}}`;
 }
 
-/** Longer results are serialized again instead of being kept twice. */
+/** The text of longer results is not kept beside their value; they are serialized again. */
 export const LONGEST_WRITTEN = 65_536;

@@ -17,16 +17,19 @@ import { type EarlierValue, type Frame, NOTHING, type Produced, StepRun } from '
 export interface PlanRunOptions {
   readonly effects: Effects;
   readonly clock: Pick<Clock, 'elapsed' | 'after'>;
-  /** For the whole execution: everything it waits for is cut to what is left of it. */
+  /** For the whole execution. The timeout of each effect is cut to the time that is left. */
   readonly timeoutMs: number;
-  /** Ends the execution; its reason is the cancellation or the timeout. */
+  /** Ends the execution; its reason is a `Refused` with `cancelled` or `timeout`. */
   readonly signal?: StopSignal | undefined;
   readonly budgets?: Partial<Budgets> | undefined;
   /** Default: `stop`, which skips everything after a failed operation. */
   readonly onError?: 'stop' | 'continue' | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly cache?: ResultCache | undefined;
-  /** The size limit here; larger executions reject with `TooLargeHere` and run elsewhere, from the beginning. */
+  /**
+   * Tighter limits of this thread: a larger execution rejects with `TooLargeHere` and is run elsewhere, from the
+   * beginning.
+   */
   readonly within?: Within | undefined;
   /** Awaited between operations, so that others get their turn. */
   readonly breathe?: () => Promise<void> | undefined;
@@ -37,7 +40,7 @@ export interface RunResult {
   readonly status: 'success' | 'partial_success' | 'error' | 'cancelled' | 'timeout';
   /** The results by operation; inside a loop, of the last item. */
   readonly results: ReadonlyMap<string, Json>;
-  /** Those that are JSON text already, as that text. */
+  /** The results whose JSON text is already known. */
   readonly written: ReadonlyMap<string, string>;
   /** Operations that could have run and did not. */
   readonly skipped: readonly string[];
@@ -60,11 +63,11 @@ export class PlanRun {
   readonly #plan: Plan;
   readonly #ends: number;
   readonly #started = new Set<string>();
-  /** How often an operation ran in the same place, for a unique key each time. */
+  /** How often each operation ran at each place, so that each run has a unique key. */
   readonly #times = new Map<string, number>();
-  /** The values read below `/store`. */
+  /** The values of `/store`, by name. */
   readonly #lookups = new Map<string, Promise<EarlierValue | undefined>>();
-  /** Whether any of its data is labelled: most never is, and then labels are not checked. */
+  /** Whether any data has labels. Until then labels are not computed. */
   isLabelled = false;
   #stopped = false;
 
@@ -123,7 +126,7 @@ export class PlanRun {
     return Math.max(0, this.#ends - this.options.clock.elapsed());
   }
 
-  /** Looks a name below `/store` up, once. */
+  /** Looks up a name below `/store`, only once. */
   lookup(name: string, look: () => Promise<EarlierValue | undefined>): Promise<EarlierValue | undefined> {
     let found = this.#lookups.get(name);
     if (found === undefined) {
@@ -164,7 +167,7 @@ export class PlanRun {
       return produced;
     };
     const fail = (error: unknown): Produced => {
-      // Elsewhere it will finish.
+      // The execution runs again elsewhere, so the operation has not finished.
       if (!(error instanceof TooLargeHere)) finished('error', failedUrl(error));
       return this.#failed(error, step, frame, stepRun.isOpen);
     };
@@ -226,8 +229,8 @@ export class PlanRun {
   }
 }
 
-/** Thrown to leave every level; the error is already recorded. */
+/** Thrown to leave all levels of operations; the error is already recorded. */
 const STOP = new Error('the execution stops here');
 const MOST_ERRORS = 100;
-/** Bytes of a result that are reported while an execution runs: each is copied between threads. */
+/** Maximum bytes of a result that is reported while an execution runs: each is copied between threads. */
 const LONGEST_REPORTED = 65_536;

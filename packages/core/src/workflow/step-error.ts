@@ -22,12 +22,12 @@ interface ErrorParts {
   readonly suggestions?: readonly string[];
 }
 
-/** The data is not there, or not what the operation needs. */
+/** The error of missing data, or of data that the operation cannot use. */
 export function dataError(message: string, parts?: ErrorParts): StepError {
   return new StepError('DataError', message, parts);
 }
 
-/** A budget of the execution is used up: nothing more runs, even with `onError` `continue`. */
+/** Thrown when a budget of the execution is used up. Ends the execution, even with `onError: continue`. */
 export class OverBudget extends StepError {
   constructor(message: string, parts: ErrorParts) {
     super('ExecutionError', message, parts);
@@ -35,8 +35,7 @@ export class OverBudget extends StepError {
 }
 
 /**
- * Any error, of an operation or of the execution itself, in the spec's form. A bug of ours is reported without its
- * words.
+ * Any error, of an operation or of the execution itself, in the spec's form. The message of a bug of ours is not shown.
  */
 export function workflowError(error: unknown, operationId?: string): WorkflowError {
   const { type, message, ...more } = typed(error);
@@ -53,7 +52,7 @@ function typed(error: unknown): WorkflowError {
   return { type: 'ExecutionError', message: FAILURES.internal.text, details: { code: 'internal' } };
 }
 
-/** The error of an operation inside a loop, with the item it was at. */
+/** Adds the current item to the error of an operation inside a loop. */
 export function atItem(error: WorkflowError, item: { index: number; value: Json } | undefined): WorkflowError {
   if (item === undefined) return error;
   const text = JSON.stringify(item.value);
@@ -67,7 +66,7 @@ export function atItem(error: WorkflowError, item: { index: number; value: Json 
 
 const LONGEST_ITEM = 200;
 
-/** The URL of the call that failed, where it was one. */
+/** The URL of the call that failed, if the error is that of a call. */
 export function failedUrl(error: unknown): string | undefined {
   const { url } = (error instanceof StepError ? error.details : failureOf(error)?.details) ?? {};
   return typeof url === 'string' ? url : undefined;
@@ -83,7 +82,7 @@ export function withUnknownOutcome({ details, suggestions, ...parts }: WorkflowE
   };
 }
 
-/** The workflow was valid before it ran, so the data is at fault now: by its content or by its size. */
+/** The workflow was valid before it ran, so a `ValidationError` now means the data: its content or its size. */
 function typeOf(code: Failure['code']): WorkflowError['type'] {
   const type = FAILURES[code].workflow as WorkflowError['type'];
   if (type !== 'ValidationError') return type;
@@ -92,7 +91,7 @@ function typeOf(code: Failure['code']): WorkflowError['type'] {
 
 function fromFailure({ code, message, retryable, details }: Failure): WorkflowError {
   const { suggestions = [], issues, ...rest } = details;
-  // A refusal has only JSON in its details; the round trip drops anything else.
+  // Details are JSON; the round trip drops `undefined` members.
   const plain = JSON.parse(JSON.stringify({ code, retryable, ...rest, ...(issues && { issues }) })) as JsonObject;
   return {
     type: typeOf(code),

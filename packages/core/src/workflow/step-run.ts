@@ -29,13 +29,13 @@ import { namesIn, storedPath } from './stored-name.ts';
 /** Where an operation runs: the data it sees and the place its results and errors go. */
 export interface Frame {
   readonly model: DataModel;
-  /** The index of each loop around it: `[3][0]`. */
+  /** The indexes of the loops around the operation: `[3][0]`. */
   readonly suffix: string;
-  /** The item of the innermost loop around it. */
+  /** The item of the innermost loop around the operation. */
   readonly item?: { readonly index: number; readonly value: Json };
   readonly digest: Digest;
   readonly results: Map<string, Json>;
-  /** Results that are JSON text already. */
+  /** The results whose JSON text is already known. */
   readonly written: Map<string, string>;
   readonly errors: WorkflowError[];
 }
@@ -47,7 +47,7 @@ export interface Produced {
   readonly labels: readonly Label[];
 }
 
-/** The data of an earlier execution. */
+/** Data that an earlier execution stored. */
 export interface EarlierValue {
   readonly value: Json;
   readonly origin: Origin;
@@ -64,13 +64,13 @@ export class StepRun implements StepContext {
   #bound: number | undefined;
   #lineage: string | (() => string) | undefined;
   #origin: Origin | undefined;
-  /** Of what it read, was answered and ran, beside its declared inputs. */
+  /** The labels of what the operation read, received and ran, in addition to its declared inputs. */
   #labels: readonly Label[] = UNLABELLED;
   #written: string | undefined;
   #result: { readonly value: Json; readonly bytes: number } | undefined;
   #isCached = false;
   #isOpen = false;
-  /** The result of the last operation it ran, which an outer loop collects. */
+  /** The result of the last operation that this one ran, which an outer loop collects. */
   #inner: Produced | undefined;
 
   constructor({ run, step, frame, key }: { run: PlanRun; step: Step; frame: Frame; key: string }) {
@@ -86,17 +86,17 @@ export class StepRun implements StepContext {
     return this.#work();
   }
 
-  /** Whether what it gave was kept from before. */
+  /** Whether the result, or the answer it was made from, is from a cache. */
   get isCached(): boolean {
     return this.#isCached;
   }
 
-  /** Its result, after it ran. */
+  /** The result, once the operation has finished. */
   get result(): { readonly value: Json; readonly bytes: number } | undefined {
     return this.#result;
   }
 
-  /** Whether it started a change without learning its outcome. */
+  /** Whether the operation started a change whose outcome is not known yet. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -116,13 +116,13 @@ export class StepRun implements StepContext {
   }
 
   find(path: Path): Json | undefined {
-    // Also what its description does not declare, if an operator's own operation should do that.
+    // An operator's own operation may read more than its description declares, so the labels are added here.
     if (this.#run.isLabelled) this.#label(this.#frame.model.origin(path).labels);
     const value = this.#frame.model.find(path);
     return value === undefined ? this.#alsoAt(path) : value;
   }
 
-  /** A result that can also be read below another name. */
+  /** The value at another name under which a result can be read, if the path is one. */
   #alsoAt(path: Path): Json | undefined {
     const { by } = this.#frame.model.origin(path);
     const written = by === '' ? undefined : this.#run.stepNamed(by)?.uses.writes[0];
@@ -148,7 +148,7 @@ export class StepRun implements StepContext {
   }
 
   writtenAs(text: string): void {
-    // A line break between two tokens is JSON as well, and would end the line of an event.
+    // A line break between tokens is valid JSON, but would end the line of an event.
     if (text.length <= LONGEST_WRITTEN && !text.includes('\n') && !text.includes('\r')) this.#written = text;
   }
 
@@ -240,7 +240,7 @@ export class StepRun implements StepContext {
     }
   }
 
-  /** On a fork of the data. Results, errors and digests are merged in the order of the items. */
+  /** Runs one item on a fork of the data. Results, errors and digests are merged in the order of the items. */
   async #runApart(suffix: string, item: ItemRun): Promise<ItemResult> {
     const { scope, operations } = item;
     const { model, writes } = this.#frame.model.fork();
@@ -288,12 +288,12 @@ export class StepRun implements StepContext {
   }
 
   #awaited<T>(answer: Promise<T>): Promise<T> {
-    // Only `cameFrom` gives the results of effects a name.
+    // The result of an effect has no lineage unless `cameFrom` sets one.
     this.#lineage ??= '';
     return unlessAborted(answer, this.#run.ending);
   }
 
-  /** The origins of everything it reads. */
+  /** The common origin of all declared inputs. */
   #inputs(): Origin {
     this.#origin ??= originOfParts(this.#step.uses.reads.map(({ path }) => this.#frame.model.origin(path)));
     return this.#origin;
@@ -323,7 +323,7 @@ export class StepRun implements StepContext {
     return value instanceof Promise ? value.then((later) => this.#finish(later)) : this.#finish(value);
   }
 
-  /** Its result has at most as many items as its input arrays together. */
+  /** The number of items in all input arrays: a result has at most as many. */
   #itemsRead(): number {
     let items = 0;
     for (const { path } of this.#step.uses.reads) {
@@ -365,14 +365,14 @@ export class StepRun implements StepContext {
     return this.#lineage ?? chainedName(this.#step.lineage, this.#inputs().lineage);
   }
 
-  /** Stored data is fetched before it is read. */
+  /** Fetches the stored data that the operation reads. */
   #lookups(): Promise<unknown> | undefined {
     const { storeReads } = this.#step;
     if (storeReads.length === 0) return undefined;
     return Promise.all(storeReads.map((path) => this.#lookUp(path)));
   }
 
-  /** The key may contain slashes and dots, so the longest matching name is tried first. */
+  /** A stored name may contain slashes and dots, so the longest possible name is tried first. */
   async #lookUp(path: Path): Promise<void> {
     for (const name of namesIn(path)) {
       if (this.#frame.model.hasStored(name)) return;
@@ -415,7 +415,7 @@ function missing(path: Path, model: DataModel, errors: readonly WorkflowError[])
   return dataError(`${place} is not there`, { details: { path: place }, suggestions });
 }
 
-/** What exists instead of the member `next`. */
+/** Suggestions for a missing member `next`: the members that exist instead. */
 function membersOf({ place, value, next }: { place: string; value: Json; next: string }): string[] {
   if (Array.isArray(value)) {
     return [value.length === 0 ? `${place} is an empty array` : `${place} has the items 0 to ${value.length - 1}`];

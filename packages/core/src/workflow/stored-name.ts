@@ -5,14 +5,17 @@ export function storedPath(name: string): Path {
   return { root: 'store', segments: [{ literal: name, parts: [name] }], keys: ['store', name] };
 }
 
-/** The names under which something at a path may be kept, the longest first: `/store/a/b.c[0]` is in `a/b.c[0]`, `a/b.c`, `a/b` or `a`. */
+/**
+ * The stored names that a path may read from, the longest first: `/store/a/b.c[0]` may be in `a/b.c[0]`, `a/b.c`, `a/b`
+ * or `a`.
+ */
 export function namesIn({ segments }: Path): readonly string[] {
   const whole = wholeOf(segments);
   const ends = [...whole.matchAll(/[/.[]/g)].map(({ index }) => index).filter((index) => index > 0);
   return [whole, ...ends.reverse().map((end) => whole.slice(0, end))];
 }
 
-/** A path below `/store`, as the steps that lead there when its beginning is a name. */
+/** Splits a path below `/store` into the stored name that it begins with, and the steps below that. */
 export function pathBelow(name: string, { segments }: Path): Path {
   const parsed = parsePath(`/store/x${wholeOf(segments).slice(name.length)}`);
   if (!parsed.ok) throw new Error(`${name} is no beginning of the path`);

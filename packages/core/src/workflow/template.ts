@@ -25,7 +25,7 @@ export function compileTemplate(text: string): Filling {
   };
 }
 
-/** Text as it is, everything else as JSON. */
+/** A text unchanged, everything else as JSON. */
 export function asText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -16,7 +16,7 @@ export class Turns {
     this.#ends = this.#clock.elapsed() + this.#milliseconds;
   }
 
-  /** `undefined` while the turn lasts, else what to wait for. */
+  /** `undefined` while the turn lasts; otherwise a promise to await before continuing. */
   breathe(): Promise<void> | undefined {
     if (this.#clock.elapsed() < this.#ends) return undefined;
     return new Promise((resolve) => {

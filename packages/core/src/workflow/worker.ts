@@ -22,8 +22,8 @@ import { runPlan } from './run.ts';
 import { dataError, workflowError } from './step-error.ts';
 import { Turns } from './turns.ts';
 
-// A thread in which executions run, several at a time: they mostly wait. Whatever they ask of the world they ask of the main
-// thread; they can only delay each other.
+// A thread that runs several executions at a time, which mostly wait. The main thread performs all their effects, so
+// that they can only delay each other.
 
 if (parentPort === null) throw new Error('worker.ts runs in a worker only');
 const port = parentPort;
@@ -114,7 +114,7 @@ const askMemory: AskMemory = (bytes) => {
   if (!hasMemoryFor(bytes)) process.exit(OUT_OF_MEMORY);
 };
 
-/** Steps can nest their results too deeply to be serialized; that is an error of the workflow. */
+/** `undefined` if the results are nested too deeply to be serialized, which is an error of the workflow. */
 function serialized(write: () => string): string | undefined {
   try {
     return write();
@@ -123,7 +123,7 @@ function serialized(write: () => string): string | undefined {
   }
 }
 
-/** The world, as far away as the main thread. */
+/** Effects that the main thread performs. */
 function effectsOf(run: number, live: LiveRun): Effects {
   let last = 0;
   const ask = (effect: EffectRequest, ...large: readonly (Uint8Array | undefined)[]): Promise<unknown> =>
@@ -152,7 +152,7 @@ function effectsOf(run: number, live: LiveRun): Effects {
   };
 }
 
-/** All messages of one turn go in one. */
+/** Sends all messages of one turn as one batch. */
 function say(message: FromWorker, ...large: readonly (Uint8Array | undefined)[]): void {
   for (const bytes of large) if (bytes !== undefined) transfers.push(bytes.buffer as ArrayBuffer);
   if (outgoing.push(message) === 1) process.nextTick(flush);

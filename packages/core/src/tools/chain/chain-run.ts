@@ -39,13 +39,16 @@ export interface ChainGiven {
   readonly entry: string;
   readonly input: JsonObject;
   readonly signal: AbortSignal;
-  /** Aborts when its time is up. */
+  /** Aborts when the time of the chain is up. */
   readonly over?: AbortSignal;
   readonly runStep: RunStep;
   readonly emit: (event: NodeEvent) => void;
 }
 
-/** Runs a chain to its end. What stops it is in the outcome; only its caller's signal makes it reject. */
+/**
+ * Runs a chain to its end. Faults and timeouts are in the outcome; it rejects only with the reason of the caller's
+ * signal.
+ */
 export async function runChain(given: ChainGiven): Promise<ChainOutcome> {
   const run = new ChainRun(given);
   try {
@@ -60,8 +63,9 @@ export async function runChain(given: ChainGiven): Promise<ChainOutcome> {
 }
 
 /**
- * One cursor walks from the entry along `next_node`; a branch decides where it goes, a map runs its node once for each item.
- * Where a node fails, its `on_error` says whether the chain ends, continues behind it, or continues elsewhere.
+ * One cursor walks from the entry along `next_node`; a branch decides where it goes, a map runs its node once for each
+ * item. If a node fails, its `on_error` decides whether the chain ends, continues with the next node, or continues
+ * elsewhere.
  */
 class ChainRun {
   readonly #given: ChainGiven;
@@ -70,12 +74,12 @@ class ChainRun {
   #nodesRun = 0;
   #failed = false;
   #error: ChainError | null = null;
-  /** Bytes that steps may still be given, and give. */
+  /** Bytes that the inputs and outputs of further steps may still have. */
   #inputLeft = MOST_INPUT;
   #outputLeft = MOST_OUTPUT;
 
   readonly #stopped = new AbortController();
-  /** Of its caller, of its time, or of its own. */
+  /** Aborts when the caller's signal, the time limit or the chain itself ends. */
   readonly #signal: AbortSignal;
 
   constructor(given: ChainGiven) {
@@ -91,7 +95,7 @@ class ChainRun {
     let next = entry;
     while (next !== '') {
       const node = byId.get(next) as ReadyNode;
-      // Steps that have their answer at once, and conditions, would else keep everybody waiting to the end.
+      // Synchronous steps and conditions would otherwise block the event loop until the end of the chain.
       if (visited.size > 0) await aTurn();
       this.#signal.throwIfAborted();
       if (visited.has(next)) throw new ChainFault('chain_cycle', `the chain reached ${JSON.stringify(next)} twice`);
@@ -100,7 +104,7 @@ class ChainRun {
     }
   }
 
-  /** The other running items of a map are not needed any more. */
+  /** Ends the chain with an error, and with it the other running items of a map. */
   stop(error: ChainError): void {
     this.#failed = true;
     this.#error = error;
@@ -153,7 +157,10 @@ class ChainRun {
     return on_error === 'skip' ? next_node : on_error;
   }
 
-  /** Items are independent, so several run at once; their results stand in the order of the items, a failed one as null. */
+  /**
+   * Runs several items at once, because they are independent. The results are in the order of the items; that of a
+   * failed item is null.
+   */
   async #map(node: ChainNode, byId: ReadonlyMap<string, ReadyNode>): Promise<Json> {
     const mapped = byId.get(node.map_node) as ReadyNode;
     const items = find(node.items_path, this.#scope());
@@ -190,7 +197,10 @@ class ChainRun {
     return results;
   }
 
-  /** `$` is everything so far: steps that hand it on twice double it each time, so what is given and kept is counted. */
+  /**
+   * Inputs and outputs are counted, because `$` is everything so far: a step that passes it on twice doubles it each
+   * time.
+   */
   async #step(node: ChainNode, item?: MapItem): Promise<Json> {
     const { kind, node_id: nodeId, name } = node;
     if (kind !== 'tool' && kind !== 'skill') throw new Error(`a ${kind} is no step`);
@@ -207,7 +217,10 @@ class ChainRun {
     return output;
   }
 
-  /** `input` as it is, and over it what `input_map` finds. An item of a map is there as `$.item`, or is all the input there is. */
+  /**
+   * The input of a step: `input`, overridden by the values of `input_map`. An item of a map is available as `$.item`;
+   * without `input` and `input_map` it is the whole input.
+   */
   #inputOf({ input, input_map }: ChainNode, item?: MapItem): { input: JsonObject; missing: readonly string[] } {
     const scope = this.#scope(item);
     const missing: string[] = [];
@@ -256,10 +269,10 @@ class ChainRun {
   }
 }
 
-/** The additional values of one run of a map's node. */
+/** One item of a map, for the scope of its step. */
 type MapItem = { readonly item: Json; readonly index: number };
 
-/** A failed step, with the suggestions of its refusal, and a remark of ours. */
+/** A failed step, with the suggestions of its refusal, and a remark about missing inputs. */
 class StepFailed extends Error {
   readonly suggestions: readonly string[];
 
@@ -270,7 +283,7 @@ class StepFailed extends Error {
   }
 }
 
-/** Missing values are null; this names them if the tool fails. */
+/** A remark that names the inputs that were not found: they are null, which may be why the step failed. */
 function nothingFound(missing: readonly string[], { input_map }: ChainNode): string {
   if (missing.length === 0) return '';
   const first = missing.slice(0, MOST_MISSING).map((name) => `at ${show(input_map[name])} for ${show(name)}`);
@@ -302,5 +315,5 @@ const MOST_ITEMS = 1_000;
 const MOST_MISSING = 3;
 const PARALLEL = 8;
 const MOST_INPUT = 16_777_216;
-/** The last output is in the answer twice, and the whole answer is one line, of which most readers accept 8 MiB. */
+/** The answer contains the last output twice and must fit into one line, of which most readers accept 8 MiB. */
 const MOST_OUTPUT = 3_145_728;

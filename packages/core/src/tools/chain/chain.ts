@@ -4,7 +4,7 @@ import { cutTo } from '../../text/cut-to.ts';
 import { type Condition, conditionOf } from './condition.ts';
 import { checkExpression, looksLikePath, Unclear } from './expression.ts';
 
-/** Why a chain did not succeed, as the protocol tells it. */
+/** Why a chain did not succeed, in the words of the protocol. */
 export interface ChainError {
   readonly code: 'bad_entry' | 'chain_cycle' | 'chain_error' | 'chain_node_error' | 'timeout';
   readonly message: string;
@@ -22,10 +22,10 @@ export class ChainFault extends Error {
   }
 }
 
-/** A node whose condition is read, and whose paths are paths. */
+/** A node with its compiled condition and checked paths. */
 export type ReadyNode = ChainNode & { readonly holds: Condition };
 
-/** The nodes by id, when they can be run at all: found out before the first of them has done anything. */
+/** The nodes by id. Throws if the chain is invalid, before any node runs. */
 export function nodesById(nodes: readonly ChainNode[], entry: string): ReadonlyMap<string, ReadyNode> {
   const byId = new Map<string, ReadyNode>();
   if (nodes.length > MOST_NODES) {
@@ -82,7 +82,7 @@ function checkItemsPath(path: string): void {
   if (!looksLikePath(path)) throw new Unclear(`a list must be given by a path, such as $.list; got ${show(path)}`);
 }
 
-/** The limit of the input that a map builds for each item. */
+/** Returns why a node is too large: its input is built again for each item of a map. */
 function excessOf({ condition, input, input_map }: ChainNode): string | undefined {
   const { length } = condition;
   if (length > LONGEST_CONDITION)

@@ -3,13 +3,13 @@ import { deepEqual } from '../../json/equality.ts';
 import { checkNames, evaluate, find, looksLikePath, Unclear } from './expression.ts';
 import type { Scope } from './scope.ts';
 
-/** Whether it is true for the current data. */
+/** Whether the condition is true for the data of the scope. */
 export type Condition = (scope: Scope) => boolean;
 
 /**
- * Reads a condition. `left OP right`, where each side is a path, a number, `true`, `false`, `null` or a quoted text; without an
- * operator, whether left is truthy; nothing at all holds. Ordering null is false. Throws `Unclear` for anything else, and so does
- * the condition itself where it asks for the length of what has none.
+ * Compiles a condition: `left OP right`, where each side is a path, a number, `true`, `false`, `null` or a quoted text.
+ * Without an operator it tests whether left is truthy; an empty condition is true. Comparing the order of null is
+ * false. Throws `Unclear` for anything else; the compiled condition throws it for the `length` of a list or a text.
  */
 export function conditionOf(condition: string): Condition {
   const text = condition.trim();
@@ -32,7 +32,7 @@ const OPERATORS = {
   '<': ordered((order) => order < 0),
 } as const;
 
-/** At the operator that comes first in the order above, wherever it stands outside of quotes. */
+/** Splits at the first operator of `OPERATORS` that occurs outside of quotes. */
 function splitAt(text: string): { operator: Operator | undefined; left: string; right: string } {
   const bare = text.replaceAll(QUOTED, (quoted) => ' '.repeat(quoted.length));
   for (const operator of Object.keys(OPERATORS) as Operator[]) {
@@ -43,10 +43,11 @@ function splitAt(text: string): { operator: Operator | undefined; left: string; 
   return { operator: undefined, left: text, right: '' };
 }
 
-/** One side, as what finds its value. */
+/** Compiles one side of a comparison. */
 function operandOf(text: string): (scope: Scope) => Json {
   if (looksLikePath(text)) {
-    // A name with a space or a sign in it would never be found, and the condition would be false.
+    // A path with blanks or signs is probably a longer expression: as a path it would find nothing and the condition
+    // would be silently false.
     if (SIGN.test(text)) throw unclear(text);
     checkNames(text);
     return (scope) => find(text, scope) ?? withoutLength(text, scope);
@@ -64,7 +65,7 @@ function unclear(text: string): Unclear {
   return new Unclear(words, mistake === undefined ? [] : [mistake.fix]);
 }
 
-/** Null, as for any missing member; but `length` of a list or a text is a mistake worth reporting. */
+/** Null, as for any missing member. Throws for `length` of a list or a text, which is a mistake worth reporting. */
 function withoutLength(path: string, scope: Scope): null {
   if (!path.endsWith(LENGTH)) return null;
   const owner = path.slice(0, -LENGTH.length);
@@ -80,7 +81,7 @@ function isTruthy(value: Json): boolean {
   return Boolean(value);
 }
 
-/** Numbers with numbers, texts with texts; anything else has no order. */
+/** Compares numbers with numbers and texts with texts; false for anything else. */
 function ordered(holdsFor: (order: number) => boolean) {
   return (left: Json, right: Json): boolean => {
     const isOrdered =

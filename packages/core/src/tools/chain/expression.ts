@@ -2,19 +2,19 @@ import { isObject, type Json, show } from '@dragoman/protocols';
 import type { Scope } from './scope.ts';
 
 /**
- * The value of an expression: `$` is everything there is, `$.a.b` a walk through it, and anything else is itself. What is not
- * there is null. A number walks into a list: `$.found.0.name`.
+ * The value of an expression: `$` is the whole scope, `$.a.b` a path into it (a number is an index of a list:
+ * `$.found.0.name`), and anything else is a literal value. A missing value is null.
  */
 export function evaluate(expression: Json, scope: Scope): Json {
   return find(expression, scope) ?? null;
 }
 
-/** The same, but `undefined` where a path finds nothing. */
+/** Like `evaluate`, but `undefined` if a path finds nothing. */
 export function find(expression: Json, scope: Scope): Json | undefined {
   if (typeof expression !== 'string' || !isPath(expression)) return expression;
   if (expression === '$') return scope.whole();
   let value: Json | undefined;
-  // One name after the other, and none behind one that is not there: a path may be as long as a message.
+  // The path is not split up front: it may be as long as a message, and the walk stops at the first missing name.
   for (let start = 2; start <= expression.length; ) {
     const dot = expression.indexOf('.', start);
     const end = dot === -1 ? expression.length : dot;
@@ -26,17 +26,17 @@ export function find(expression: Json, scope: Scope): Json | undefined {
   return value;
 }
 
-/** A text that starts with `$` and is not a path, a price say, is a text. */
+/** Whether the text is a path. Other texts that start with `$`, such as a price, are literal. */
 export function isPath(text: string): boolean {
   return text === '$' || text.startsWith('$.');
 }
 
-/** Whether the text is meant as a path: `$[0]` is invalid as one, and hardly a price. */
+/** Whether the text is meant as a path, including `$[0]`, which is invalid but hardly a literal. */
 export function looksLikePath(text: string): boolean {
   return isPath(text) || text.startsWith('$[');
 }
 
-/** Thrown for an invalid path or condition of an agent, in plain words. */
+/** Thrown for an agent's invalid path or condition. */
 export class Unclear extends Error {
   readonly suggestions: readonly string[];
 
@@ -47,8 +47,8 @@ export class Unclear extends Error {
 }
 
 /**
- * Throws on an expression that would only ever find nothing, because it is more than a path. Members of data may have blanks and
- * signs in their names, `First name` or `Price (EUR)`, so only what is hardly one of them is refused.
+ * Throws for a path that contains a computation, because it would never find anything. Names of members may have blanks
+ * and signs, as in `First name` or `Price (EUR)`, so only obvious computations are refused.
  */
 export function checkExpression(expression: Json): void {
   if (typeof expression !== 'string' || !looksLikePath(expression)) return;
@@ -59,7 +59,7 @@ export function checkExpression(expression: Json): void {
   ]);
 }
 
-/** Characters that are not allowed in a path. */
+/** Throws if the path has brackets or empty names. */
 export function checkNames(path: string): void {
   if (/[[\]]/.test(path)) {
     const dotted = path.replaceAll(/\[(?:(\d{1,9})|'([^'.[\]]+)'|"([^".[\]]+)")\]/g, '.$1$2$3');
@@ -76,6 +76,6 @@ function memberOf(value: Json | undefined, name: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** Comparing, choosing, a second path, or a number that something is done with. */
+/** A comparison, a choice, a second path, or arithmetic with a number or a path. */
 const COMPUTED = /==|!=|>=|<=|&&|\|\||\?\?|\s\$|\s[-+*/%=<>]\s*[\d$]/;
 const LONGEST_SHOWN = 200;

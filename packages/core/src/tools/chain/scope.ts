@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 
 /**
- * The scope of expressions in a chain: its input, directly and under `input`, the result of every node by its id, and
- * over that the item of a map. It is looked up where it is: the input may have a hundred thousand members, which putting all
- * of it together for each node would cost each time.
+ * The scope of expressions in a chain: its input, directly and under `input`, and the output of every node by its id.
+ * The item of a map takes precedence over both. Names are looked up in place, because assembling everything for each
+ * node would copy an input of perhaps 100,000 members each time.
  */
 export class Scope {
   readonly #input: JsonObject;
@@ -39,9 +39,9 @@ export class Scope {
 
 export interface ScopeGiven {
   readonly outputs?: ReadonlyMap<string, Json>;
-  /** The additional values of one run of a map's node. */
+  /** The item of a map and its index. */
   readonly item?: JsonObject | undefined;
-  /** Called when everything was assembled. */
+  /** Called when `$` was assembled. */
   readonly onWhole?: (whole: JsonObject) => void;
 }
 

@@ -25,7 +25,7 @@ export interface ChildTransportOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Where children are written down. */
+  /** The folder that records child processes, so that a later start can end them. */
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -33,8 +33,8 @@ export interface ChildTransportOptions {
 }
 
 /**
- * MCP over the standard input and output of a program that we look after: in its own process group, written down so
- * that it never outlives us unseen, ended politely first, and cut off when it floods us.
+ * MCP over the standard input and output of a program. It runs in its own process group and is recorded, so that a
+ * later start can end it; it is ended politely first, and killed when it floods us.
  */
 export class ChildTransport implements McpTransport {
   readonly hasSession = false;
@@ -42,14 +42,14 @@ export class ChildTransport implements McpTransport {
   readonly #options: ChildTransportOptions;
   readonly #log: LimitedLog;
   readonly #lastWords: LastWords;
-  /** Long messages are read in a thread; those behind them wait. */
+  /** Long messages are parsed in a thread; later messages wait for them. */
   readonly #order = new InOrder();
   #started: Promise<Child> | undefined;
   #child: Child | undefined;
   #isGreeted = false;
   #unsent = '';
   #unsentLines = 0;
-  /** The messages of this turn are written at its end. */
+  /** Whether a write at the end of this turn is scheduled. */
   #isDue = false;
   #isCutOff = false;
   #isClosing = false;
@@ -69,12 +69,13 @@ export class ChildTransport implements McpTransport {
     this.#child = child;
     this.#readErrors(child.stderr);
     this.#read(child);
-    // MCP, stdio: they are the connection. A program that closes one of them and continues to run cannot be reached any more.
+    // MCP, stdio: stdin and stdout are the connection. A program that closes one of them and continues to run cannot be
+    // reached any more.
     let cancel = () => {};
     const onHungUp = () => {
       cancel();
       cancel = clock.after(EXIT_MS, () => {
-        // A program that is being stopped has its own time limit.
+        // `close` has its own time limit.
         if (!this.#isClosing) this.#cutOff(child.pid, 'it closed its output but did not exit');
       });
     };
@@ -85,7 +86,7 @@ export class ChildTransport implements McpTransport {
       child.stdin.off('error', onHungUp);
       await this.#order.waiting;
       child.stdout.destroy();
-      // Its last output has the reason, and may still arrive.
+      // The last output has the reason of the exit, and may still arrive.
       if (!this.#isClosing) await endOf(child.stderr, clock);
       child.stderr.destroy();
       receiver.closed();
@@ -100,7 +101,7 @@ export class ChildTransport implements McpTransport {
     const child = this.#child;
     if (child === undefined || !child.stdin.writable) throw new Error('the program of the MCP server has ended');
     if (child.stdin.writableLength > MAX_UNSENT) throw new Error('the program of the MCP server does not read');
-    // The messages of one turn go in few writes, because each wakes the program; large ones are written at once.
+    // The messages of one turn are joined into few writes, because each write wakes the program.
     this.#unsent += ndjsonLine(message);
     this.#unsentLines += 1;
     if (this.#unsentLines === MANY) this.#flush(child);
@@ -116,7 +117,7 @@ export class ChildTransport implements McpTransport {
     this.#isGreeted = true;
   }
 
-  /** A program works on a request until it reads the cancel. */
+  /** The cancel notification is enough. */
   abandon(): void {}
 
   async endSession(): Promise<void> {}
@@ -141,7 +142,7 @@ export class ChildTransport implements McpTransport {
     const onFlood = () => this.#cutOff(pid, 'it sent too many messages');
     const notices = new NoticeLimit({ clock: this.#options.clock, onFlood });
     let blank = 0;
-    /** Why a line is not read that was too long, until it is known whose it was. */
+    /** The issue of a line that was too long, until the request that it answers is known. */
     let unreported: Issue | undefined;
     stdout.on('data', (chunk: Uint8Array) => {
       if (this.#isCutOff) return;
@@ -167,7 +168,7 @@ export class ChildTransport implements McpTransport {
       if (blankLines > blank) notices.takes(blankLines - blank);
       blank = blankLines;
     });
-    // `exited` reports its end.
+    // `child.exited` reports the end.
     stdout.on('error', () => {});
   }
 
@@ -175,10 +176,10 @@ export class ChildTransport implements McpTransport {
     this.#order.push(this.#messageIn(line), (read) => this.#take(line, read, notices));
   }
 
-  /** Other programs write numbers that JavaScript rounds; an answer is not lost for that. */
+  /** Parses a line. Numbers that JavaScript rounds are accepted, because other programs write them. */
   #messageIn(line: Uint8Array): Outcome<Json> | Promise<Outcome<Json>> {
     const { reader, server } = this.#options;
-    // To find out what is wrong with it would cost more than to read a good one.
+    // Quickly refuses lines that cannot be an object, because the parser's error messages are costly.
     if ((line[0] ?? 0) > SPACE && line[0] !== BRACE) return reject(NO_OBJECT);
     return reader.read(line, { caller: `mcp ${server}`, waits: true, limits: { numbers: 'finite' } });
   }
@@ -198,7 +199,9 @@ export class ChildTransport implements McpTransport {
     this.#receiver?.take(message);
   }
 
-  /** Whether a request waits for the unreadable line; it is rejected, because no other answer will arrive. */
+  /**
+   * Rejects the request that an unreadable line answers, because no other answer will arrive. False if there is none.
+   */
   #tellAsker(start: Uint8Array, end: Uint8Array, { message: why }: Issue): boolean {
     const id = answeredId(start, end);
     if (id === undefined || this.#receiver?.awaits(id) !== true) return false;
@@ -216,12 +219,12 @@ export class ChildTransport implements McpTransport {
     if (this.#isCutOff) return;
     this.#isCutOff = true;
     const { server, log } = this.#options;
-    // Not among the lines that it can drown.
+    // Not through the limited log, whose lines the server could use up.
     log.warn({ mcp_server: server, error: why }, 'an MCP server is ended');
     killGroup(pid);
   }
 
-  /** It may say what it likes there, and waits where that is more than anybody could read. */
+  /** Logs stderr, of which a server may write anything. Beyond a limit, reading pauses for a second. */
   #readErrors(stderr: Readable): void {
     const { clock } = this.#options;
     const splitter = new LineSplitter({ maxLineBytes: 4096 });
@@ -253,7 +256,7 @@ export class ChildTransport implements McpTransport {
   }
 }
 
-/** A child of the program may hold the stream open, and that is not waited for. */
+/** Resolves when the stream has ended, or after a second: a child of the program may keep it open. */
 function endOf(stream: Readable, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(EXIT_MS, resolve);
@@ -271,13 +274,13 @@ const NOTHING = new Uint8Array(0);
 const NEWLINE = Uint8Array.of(0x0a);
 const SPACE = 0x20;
 const BRACE = 0x7b;
-/** Between two pauses of a second. */
+/** Bytes that are read from stderr before a pause of one second. */
 const MAX_ERROR_BYTES = 1024 * 1024;
-/** How long after its output a program may end. */
+/** How long a program may take to exit after it closed its output. */
 const EXIT_MS = 1_000;
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
-/** Of a line that is too long: one that does not end is not a message, and its program is ended. */
+/** How much of a too long line is skipped. Beyond that it is not a message, and the program is ended. */
 const MAX_SKIPPED_BYTES = 64 * 1024 * 1024;
-/** Messages that are worth their own write. */
+/** After this many messages they are written at once. */
 const MANY = 4;
 const MAX_UNSENT = 32 * 1024 * 1024;

@@ -11,7 +11,7 @@ import { answeredId, unreadableAnswer } from './unreadable-answer.ts';
 export interface HttpTransportOptions {
   readonly server: string;
   readonly url: string;
-  /** The operator's own; a secret is put in by the gate. Nothing an agent sent us is ever among them. */
+  /** The operator's headers, into which the gate puts secrets. They never contain anything that an agent sent. */
   readonly headers: Readonly<Record<string, OutboundHeader>>;
   readonly gate: Gate;
   readonly timeoutMs: number;
@@ -21,8 +21,8 @@ export interface HttpTransportOptions {
 }
 
 /**
- * MCP, Streamable HTTP: each message is a POST, answered by one message or by a stream of events, and a GET opens the stream of what
- * the server sends by itself. A stream that ends too early is requested again by its last event:
+ * MCP, Streamable HTTP: each message is a POST, answered by a message or a stream of events. A GET opens the stream of
+ * the server's own messages. A stream that ends too early is requested again from its last event:
  *
  *   open ──it ends──▶ waiting ──a second or more──▶ asking ──▶ open
  *                        ▲──────after 5 tries: given up──│
@@ -127,7 +127,7 @@ export class McpHttpTransport implements McpTransport {
         ...this.#ownHeaders,
       },
       ...(message !== undefined && { body: { bytes: Buffer.from(JSON.stringify(message)) } }),
-      // The call ends a stream in time; while a person is asked, that time stands still.
+      // The call has its own timeout, which does not run while a person is asked.
       timeoutMs: isStream || strand.id !== undefined ? STREAM_MS : timeoutMs,
       maxBytes: isStream ? STREAM_BYTES : MAX_BYTES,
       signal: strand.ended.signal,
@@ -137,7 +137,7 @@ export class McpHttpTransport implements McpTransport {
     throw redirected(answer);
   }
 
-  /** The answer to a request, whichever form it has. */
+  /** Reads the answer to a request: a stream, JSON, or something unreadable. */
   async #read(strand: Strand, answer: InboundAnswer): Promise<void> {
     try {
       if (isStream(answer)) await this.#follow(strand, answer);
@@ -148,12 +148,12 @@ export class McpHttpTransport implements McpTransport {
         if (strand.id !== undefined) this.#receiver?.fail(strand.id, unreadableAnswer(`it is ${type}`));
       }
     } catch {
-      // Reported below.
+      // `#over` rejects the request.
     }
     this.#over(strand);
   }
 
-  /** The stream of what the server sends by itself, where it has one. */
+  /** Opens the stream of the server's own messages, if it has one. */
   async #listen(): Promise<void> {
     const strand = this.#strand(undefined);
     const answer = await this.#open(strand, '').catch(() => undefined);
@@ -164,7 +164,7 @@ export class McpHttpTransport implements McpTransport {
     this.#strands.delete(strand);
   }
 
-  /** Reads a stream and those that continue it, until it is no longer wanted or cannot be had again. */
+  /** Reads a stream and the streams that continue it, until nobody needs it any more or it cannot be opened again. */
   async #follow(strand: Strand, answer: InboundAnswer): Promise<void> {
     let stream: InboundAnswer | undefined = answer;
     while (stream !== undefined) {
@@ -178,13 +178,13 @@ export class McpHttpTransport implements McpTransport {
           }
         }
       } catch {
-        // One that breaks off is continued as one that ends.
+        // A stream that breaks is continued like one that ends.
       }
       stream = await this.#reopened(strand, events);
     }
   }
 
-  /** MCP, Resumability: `undefined` where it is over. */
+  /** MCP, Resumability. `undefined` if the stream is over. */
   async #reopened(strand: Strand, { lastEventId, retry }: SseParser): Promise<InboundAnswer | undefined> {
     if (strand.id !== undefined && lastEventId === '') return undefined;
     const { signal } = strand.ended;
@@ -202,13 +202,13 @@ export class McpHttpTransport implements McpTransport {
     return undefined;
   }
 
-  /** A stream of events; else whether another attempt could have it. */
+  /** Opens a stream of events; otherwise reports whether another attempt may succeed. */
   async #open(strand: Strand, lastEventId: string): Promise<InboundAnswer | 'later' | 'never'> {
     const resume = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
     const answer = await this.#request(strand, 'GET', { accept: 'text/event-stream', ...resume });
     if (answer.status === OK && isStream(answer)) return answer;
     await leave(answer);
-    // That it is not there, or not for us, is not a matter of time. Some have a page for people there.
+    // Other statuses do not change with time; some servers have a web page there.
     return answer.status >= 500 || answer.status === TOO_MANY ? 'later' : 'never';
   }
 
@@ -216,7 +216,7 @@ export class McpHttpTransport implements McpTransport {
     return !ended.signal.aborted && (id === undefined || this.#receiver?.awaits(id) === true);
   }
 
-  /** Rejects the requests that still wait for an answer on it. */
+  /** Rejects the request that still waits for an answer on this strand. */
   #over(strand: Strand): void {
     this.#strands.delete(strand);
     if (strand.id !== undefined) this.#receiver?.fail(strand.id, new AnswerBrokeOff());
@@ -233,7 +233,7 @@ export class McpHttpTransport implements McpTransport {
     else this.#takeUnreadable(text, read.ok ? NO_OBJECT : read.issues[0]);
   }
 
-  /** MCP 2025-03-26, Messages: it may be several. */
+  /** MCP 2025-03-26, Messages: the body may be a batch. */
   async #takeWhole(strand: Strand, bytes: Uint8Array): Promise<void> {
     const read = await this.#json(bytes);
     const messages = read.ok ? [read.value].flat() : [];
@@ -262,14 +262,14 @@ export class McpHttpTransport implements McpTransport {
   }
 }
 
-/** One answer, or all that the server sends by itself, on however many streams one after the other. */
+/** The streams, one after the other, that carry one answer or the server's own messages. */
 interface Strand {
-  /** The request that it answers. */
+  /** The request that is answered; `undefined` for the server's own messages. */
   readonly id: RequestId | undefined;
   readonly ended: AbortController;
 }
 
-/** Some events only have an id, or another name. */
+/** Events with another name, or without data, are not messages. */
 function isMessage({ event, data }: { readonly event: string; readonly data: string }): boolean {
   return data !== '' && event === 'message';
 }
@@ -291,7 +291,7 @@ function mediaType({ 'content-type': type }: InboundAnswer['headers']): string {
   );
 }
 
-/** As much of a body as is worth telling. */
+/** The beginning of a body, for error messages. */
 async function beginningOf(answer: InboundAnswer): Promise<string> {
   let text = '';
   try {
@@ -306,12 +306,12 @@ async function beginningOf(answer: InboundAnswer): Promise<string> {
   return text.slice(0, MOST_QUOTED);
 }
 
-/** Reads a short body to its end, so that the connection can be used again; leaves a long one. */
+/** Reads a short body to its end, so that the connection can be reused; ends a long one. */
 async function leave(answer: InboundAnswer): Promise<void> {
   await beginningOf(answer);
 }
 
-/** It would be within the same host at best, with everything we send along. */
+/** Redirects are not followed: they would send our headers and secrets elsewhere. */
 function redirected({ status, headers: { location } }: InboundAnswer): Error {
   const to = typeof location === 'string' ? ` to ${location.slice(0, 200)}` : '';
   return new HttpStatusError(status, `it answered with a redirect${to}, which is not followed`);
@@ -325,10 +325,10 @@ const ACCEPTED = 202;
 const TOO_MANY = 429;
 const MOST_QUOTED = 4_096;
 const MAX_BYTES = 8 * 1024 * 1024;
-/** A stream of events that is over is opened again. */
+/** Streams that reach this limit are opened again. */
 const STREAM_MS = 3_600_000;
 const STREAM_BYTES = 64 * 1024 * 1024;
 const TRIES = 5;
-/** Between the end of a stream and the next, whatever a server asks for. */
+/** The shortest pause before a stream is opened again, whatever the server requests. */
 const PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;

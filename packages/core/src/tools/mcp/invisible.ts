@@ -1,8 +1,9 @@
 import { isObject, type Json } from '@dragoman/protocols';
 
 /**
- * The value without characters that a person does not see and a model reads: controls, zero widths, bidirectional marks, tag
- * characters, variation selectors and private use. A description must not contain more than the operator who allowed the tool could see.
+ * Removes characters that are invisible to a person but read by a model: controls, zero-width characters, bidirectional
+ * marks, tag characters, variation selectors and private use. A description must not contain more than the operator who
+ * allowed the tool could see.
  */
 export function withoutInvisible(value: Json): Json {
   if (typeof value === 'string') return INVISIBLE.test(value) ? value.replaceAll(INVISIBLE_ALL, '') : value;
@@ -13,7 +14,7 @@ export function withoutInvisible(value: Json): Json {
   );
 }
 
-/** Tab, line feed and carriage return are seen, in a way. */
+/** Tab, line feed and carriage return are kept. */
 const PATTERN =
   '[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5' +
   '\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ue000-\\uf8ff\\ufe00-\\ufe0f\\ufeff\\uffa0' +

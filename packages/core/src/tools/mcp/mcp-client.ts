@@ -19,7 +19,7 @@ import type { McpTransport } from './mcp-transport.ts';
 export interface McpClientOptions {
   readonly transport: McpTransport;
   readonly clock: Clock;
-  /** The version we say we are. */
+  /** Our version, which the server receives. */
   readonly version: string;
   readonly onNotification: (method: string, params: JsonObject) => void;
   readonly onClose: () => void;
@@ -34,7 +34,7 @@ interface Paged {
   readonly cursor?: string;
 }
 
-/** The client's side of MCP (2024-10-07 to 2025-11-25), as far as we need it. */
+/** The parts of an MCP client (2024-10-07 to 2025-11-25) that are needed here. */
 export class McpClient {
   readonly #options: McpClientOptions;
   readonly #transport: McpTransport;
@@ -47,7 +47,7 @@ export class McpClient {
     this.#connection = new McpConnection(options);
   }
 
-  /** MCP, Lifecycle. Throws `OtherRevision` if the two have none in common. */
+  /** MCP, Lifecycle. Throws `OtherRevision` if there is no common revision. */
   async connect(options: McpRequestOptions): Promise<void> {
     await this.#transport.start(this.#connection);
     const clientInfo = { name: 'dragoman', version: this.#options.version };
@@ -81,7 +81,7 @@ export class McpClient {
     return Object(this.#server?.capabilities)[capability] !== undefined;
   }
 
-  /** The result as received: its caller checks the shape. */
+  /** The result as received; the caller checks its shape. */
   callTool(request: Omit<McpRequest, 'method'>): Promise<JsonObject> {
     return this.#connection.request({ ...request, method: 'tools/call' });
   }

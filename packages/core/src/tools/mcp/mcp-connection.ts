@@ -7,20 +7,25 @@ export interface McpRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly ending: Ending;
-  /** Without it the server is not asked for progress. */
+  /** Absent: the server is not asked for progress. */
   readonly onProgress?: ((progress: JsonObject) => void) | undefined;
-  /** Asks a person what the server wants to know in the meantime. Without it the server is refused. The signal withdraws the question. */
+  /**
+   * Passes a question of the server to a person; the signal withdraws the question. Absent: such questions are refused.
+   */
   readonly onElicit?: ((params: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
 }
 
 export interface McpConnectionOptions {
   readonly transport: McpTransport;
-  /** A notification that belongs to no request. */
+  /** Called for notifications that belong to no request. */
   readonly onNotification: (method: string, params: JsonObject) => void;
   readonly onClose: () => void;
 }
 
-/** JSON-RPC with one MCP server: our requests with their answers, and the server's own: pings, and questions to a person. */
+/**
+ * JSON-RPC with one MCP server: our requests and their answers, and the server's requests, which are pings and
+ * questions to a person.
+ */
 export class McpConnection implements McpReceiver {
   readonly #options: McpConnectionOptions;
   readonly #transport: McpTransport;
@@ -35,7 +40,10 @@ export class McpConnection implements McpReceiver {
     this.#transport = options.transport;
   }
 
-  /** The result; rejects with `JsonRpcError`, with the reason why no result can arrive, or with the ending's reason, which also cancels at the server. */
+  /**
+   * Sends a request and returns the result. Rejects with `JsonRpcError`, with the reason why no answer can arrive, or
+   * with the reason of `ending`, in which case the server is asked to cancel.
+   */
   request({ method, params, ending, onProgress, onElicit }: McpRequest): Promise<JsonObject> {
     this.#count += 1;
     const id = this.#count;
@@ -51,18 +59,18 @@ export class McpConnection implements McpReceiver {
       const forget = ending.onEnd(() => {
         if (this.#requests.remove(id) === undefined) return;
         this.#transport.abandon(id);
-        // MCP, Cancellation: every request may be cancelled but the first.
+        // MCP, Cancellation: `initialize` must not be cancelled.
         if (method !== 'initialize') this.notify('notifications/cancelled', { requestId: id, reason: 'cancelled' });
         reject(ending.reason);
       });
       this.#requests.add(id, { resolve, reject, forget, onProgress, onElicit });
-      // MCP, Progress: who wants to hear of it gives it a name.
+      // MCP, Progress: a token asks the server for progress.
       const withToken = onProgress === undefined ? params : { _meta: { progressToken: id }, ...params };
       this.#send({ jsonrpc: '2.0', id, method, params: withToken }, (error) => this.fail(id, error as Error));
     });
   }
 
-  /** Its delivery is not awaited. */
+  /** Sends a notification without waiting for its delivery. */
   notify(method: string, params: JsonObject = {}): void {
     this.#send({ jsonrpc: '2.0', method, params }, () => {});
   }
@@ -98,7 +106,10 @@ export class McpConnection implements McpReceiver {
     else request?.reject(new JsonRpcError(INVALID_REQUEST, 'it answered with neither a result nor an error'));
   }
 
-  /** MCP, Ping and Elicitation. No other capability is announced, so no server may ask for our caller's model or folders. */
+  /**
+   * MCP, Ping and Elicitation. No other capability is announced, so no server may ask for our caller's model or
+   * folders.
+   */
   #answer(id: RequestId, { method, params, of }: ServerRequest): void {
     if (method === 'elicitation/create') this.#elicit(id, params, of);
     else if (method === 'ping') this.#respond(id, { result: {} });
@@ -110,7 +121,7 @@ export class McpConnection implements McpReceiver {
     }
   }
 
-  /** A question belongs to a call: the one whose stream carried it, else the only one. */
+  /** Finds the call that a question belongs to: the one whose stream carried it, otherwise the only one. */
   #elicit(id: RequestId, params: JsonObject, of: RequestId | undefined): void {
     const calls =
       of === undefined ? [...this.#requests.entries()].map(([, call]) => call) : [this.#requests.get(idOf(of))];
@@ -126,7 +137,8 @@ export class McpConnection implements McpReceiver {
     onElicit(params, withdrawn.signal)
       .then(
         (result) => this.#respond(id, { result }),
-        // A question that the server withdrew needs no response (Cancellation); the end of its call ends it too.
+        // A question that the server withdrew gets no response (MCP, Cancellation); one whose call has ended is
+        // cancelled.
         () => {
           if (!withdrawn.signal.aborted) this.#respond(id, { result: { action: 'cancel' } });
         },
@@ -174,7 +186,7 @@ interface PendingRequest {
   readonly onElicit: McpRequest['onElicit'];
 }
 
-/** What another program wrote may be of any kind. */
+/** The members of another program's error may have any type. */
 function errorIn({ code, message }: JsonObject): JsonRpcError {
   return new JsonRpcError(
     typeof code === 'number' ? code : INVALID_REQUEST,
@@ -182,11 +194,11 @@ function errorIn({ code, message }: JsonObject): JsonRpcError {
   );
 }
 
-/** We number our requests; some servers repeat the number as text. */
+/** Our ids are numbers; some servers send them back as text. */
 function idOf(id: unknown): RequestId {
   return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : (id as RequestId);
 }
-/** What servers ask of clients that announce it, and why this one does not. */
+/** Why requests that other clients support are refused here. */
 const REFUSALS: Readonly<Record<string, string>> = {
   'sampling/createMessage': "this client has no sampling; it does not run its callers' models for a server",
   'roots/list': "this client has no roots; it does not show its callers' folders to a server",

@@ -2,25 +2,25 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, isObject, type Json, type JsonObject, type JsonSchema } from '@dragoman/protocols';
 import { withoutInvisible } from './invisible.ts';
 
-/** A tool as its MCP server describes it, cleaned, under the name it has here. */
+/** A tool as its MCP server describes it, without invisible characters and with its name here. */
 export interface McpDefinition {
   /** `<server>__<tool>`. */
   readonly name: string;
-  /** What its server calls it. */
+  /** The name at the server. */
   readonly tool: string;
   readonly description: string;
   readonly input: JsonSchema;
   readonly output: JsonSchema | undefined;
   readonly idempotent: boolean;
-  /** Title, annotations, icons and `_meta`, for those who speak MCP too. */
+  /** Title, annotations, icons and `_meta`, for callers that use MCP. */
   readonly more: JsonObject;
-  /** Everything the server says about it, as JSON text. */
+  /** The complete definition as canonical JSON. */
   readonly definition: string;
-  /** Of that: another hash is another tool. */
+  /** The hash of `definition`: with another hash it counts as changed. */
   readonly hash: string;
 }
 
-/** `undefined` for a tool that cannot be called by a name, or whose description is out of all proportion. */
+/** `undefined` for a tool with an invalid name or an oversized definition. */
 export function mcpDefinition(server: string, given: Json): McpDefinition | undefined {
   const cleaned = withoutInvisible(given);
   if (!isObject(cleaned) || typeof cleaned['name'] !== 'string') return undefined;

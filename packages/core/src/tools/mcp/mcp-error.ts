@@ -1,4 +1,4 @@
-/** The error that a server answered with, or that stands for an answer that cannot come (JSON-RPC 2.0 §5.1). */
+/** The error that a server answered with, or one made in place of an unusable answer (JSON-RPC 2.0 §5.1). */
 export class JsonRpcError extends Error {
   readonly code: number;
 
@@ -8,7 +8,7 @@ export class JsonRpcError extends Error {
   }
 }
 
-/** A status of HTTP from 300 up, with the beginning of its body. */
+/** An HTTP status other than 2xx, with the beginning of the body. */
 export class HttpStatusError extends Error {
   readonly status: number;
 
@@ -18,12 +18,11 @@ export class HttpStatusError extends Error {
   }
 }
 
-/** No answer arrived in time. */
 export class NoAnswerInTime extends Error {}
 
-/** An answer that is not as MCP has it. */
+/** An answer whose shape violates MCP. */
 export class MisshapenAnswer extends Error {
-  /** Where, such as `resources.0.uri`. */
+  /** The invalid or missing field, such as `resources.0.uri`. */
   readonly field: string;
 
   constructor(field: string) {
@@ -32,7 +31,7 @@ export class MisshapenAnswer extends Error {
   }
 }
 
-/** The server speaks no revision of MCP that we do. */
+/** The server supports no revision of MCP that we support. */
 export class OtherRevision extends Error {
   readonly offered: string;
 
@@ -42,14 +41,13 @@ export class OtherRevision extends Error {
   }
 }
 
-/** The connection ended before the answer arrived. */
 export class ConnectionClosed extends Error {
   constructor() {
     super('the connection closed');
   }
 }
 
-/** The stream of an answer ended before the answer, and cannot be had again. */
+/** The stream ended before the answer arrived, and cannot be opened again. */
 export class AnswerBrokeOff extends Error {
   constructor() {
     super('the answer broke off');

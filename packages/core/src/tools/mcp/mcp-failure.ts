@@ -13,7 +13,7 @@ import {
   OtherRevision,
 } from './mcp-error.ts';
 
-/** What an MCP server, or the way to it, refused. */
+/** The error for a caller when an MCP server refused, or could not be reached. */
 export function refusedBy(server: string, error: unknown): Error {
   if (error instanceof WireRefused) return error;
   if (error instanceof NoAnswerInTime) return tooLate(server);
@@ -44,22 +44,22 @@ export function whyUnreached(error: unknown): string {
   return `speaks MCP ${offered} only; supported here: ${REVISIONS.join(', ')}`;
 }
 
-/** The same for the operator, with what its program wrote last. */
+/** Why a server could not be used, worded for the operator: with the last output of its program. */
 export function whyUngreeted(error: unknown, lastWords: string): string {
   const why = error instanceof ConnectionClosed ? 'it ended before it had listed its tools' : wordsOf(error);
   return lastWords === '' ? why : `${why}; it wrote: ${lastWords}`;
 }
 
 /**
- * Whether a server over HTTP reports that it does not know our session (MCP, Session Management: 404; many servers say 400). Of
- * the request had no effect then.
+ * Whether an HTTP server reports that it does not know our session (MCP, Session Management: 404; many servers answer
+ * 400). The request then had no effect.
  */
 export function isForgotten(error: unknown): boolean {
   if (!(error instanceof HttpStatusError)) return false;
   return error.status === 404 || (error.status === 400 && /session/i.test(error.message));
 }
 
-/** Some servers put the code in front of the words. */
+/** The message of an error, without the code that some servers put in front of it. */
 function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/^(?:MCP error -?\d+: )+/, '') : 'It failed.';
 }
@@ -68,12 +68,12 @@ export function tooLate(server: string): Refused {
   return new Refused(failure('timeout', {}, `The MCP server ${server} did not answer in time.`));
 }
 
-/** JSON-RPC 2.0 §5.1, and what MCP adds. */
+/** Codes of JSON-RPC 2.0 §5.1 and of MCP. */
 const CODES: Readonly<Record<number, WireErrorCode>> = {
   [-32000]: 'mcp_transport_error',
   [-32002]: 'mcp_resource_not_found',
   [-32601]: 'mcp_capability_missing',
 };
-/** RFC 9110 §15.6, RFC 6585 §4: another time it may. */
+/** RFC 9110 §15.6, RFC 6585 §4: these statuses are temporary. */
 const NOT_NOW: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const LONGEST_REVISION = 40;

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { ToolCall } from '../tool.ts';
 
-/** A log line of an MCP server, passed to the one call that is running there. */
+/** Passes a log line of an MCP server to the only call that runs there. */
 export function forwardLog(call: ToolCall, { level, data }: JsonObject): void {
-  // MCP, Logging: every line has some.
+  // MCP, Logging: `data` is required.
   if (data === undefined) return;
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   call.log[levelOf(level)]({}, text.slice(0, LONGEST));

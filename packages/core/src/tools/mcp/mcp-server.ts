@@ -33,20 +33,20 @@ export interface McpServerOptions {
   readonly config: ConfiguredMcpServer;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where children are written down. */
+  /** The folder that records child processes, so that a later start can end them. */
   readonly folder: string;
   readonly pins: Pins;
   readonly gate: Gate | undefined;
   readonly reader?: JsonReader | undefined;
   /** Resolves what `env` and `headers` refer to. Default: variables and files, without a vault. */
   readonly references?: References | undefined;
-  /** The version we say we are. */
+  /** Our version, which the server receives. */
   readonly version: string;
-  /** Called when it has other tools than before. */
+  /** Called when the tools have changed. */
   readonly onChange: () => void;
 }
 
-/** How long a request for a subscription may take, and how long what it asks for lasts. */
+/** `signal` ends the request to subscribe; `closed` ends the subscription. */
 export interface Subscribing {
   readonly signal: AbortSignal;
   readonly closed: AbortSignal;
@@ -64,10 +64,10 @@ export class McpServer implements AsyncDisposable {
   readonly #recent: RecentLines;
   readonly #backoff = new Backoff();
   readonly #deadlines: Deadlines;
-  /** For what it can make happen as often as it likes. */
+  /** For log lines that the server can cause at will. */
   readonly #log: LimitedLog;
   readonly #calls = new Set<ToolCall>();
-  /** Called when no tool is being called any more. */
+  /** Called when the last running call has ended. */
   #onIdle = () => {};
   readonly #subscriptions = new Subscriptions();
   readonly #counts = new Map<'resources' | 'prompts', number>();
@@ -81,9 +81,9 @@ export class McpServer implements AsyncDisposable {
   #isStopped = false;
   /** Ends the running attempt to connect, or the open requests of the connection. */
   #giveUp = () => {};
-  /** The connection there is, or the next one. */
+  /** The current connection, or the next attempt. */
   #connection: Promise<McpClient | undefined>;
-  /** Resolves when it was tried once, however that went. */
+  /** Resolves after the first attempt to connect, whether it succeeded or not. */
   readonly ready: Promise<void>;
 
   constructor(options: McpServerOptions) {
@@ -104,7 +104,7 @@ export class McpServer implements AsyncDisposable {
     return this.#tools.get(name);
   }
 
-  /** Asks the server for something; what it refuses, or cannot be reached for, rejects with `WireRefused`. */
+  /** Sends a request. Rejects with `WireRefused` if the server refuses or cannot be reached. */
   async ask<T>(signal: AbortSignal, request: (client: McpClient) => Promise<T>): Promise<T> {
     try {
       const result = await this.#inSession(signal, request);
@@ -116,10 +116,12 @@ export class McpServer implements AsyncDisposable {
     }
   }
 
-  /** Calls a listener when a resource changes, until its signal aborts. A listener that subscribes twice is called once. */
+  /**
+   * Calls a listener when a resource changes, until its signal aborts. A listener that subscribes twice is called once.
+   */
   async subscribe(uri: string, listener: object, emit: (params: JsonObject) => void, { signal, closed }: Subscribing) {
     const subscription = this.#subscriptions.add(uri, listener, emit);
-    // A second subscriber in the meantime sends its own request: the outcome of the first may not be its outcome.
+    // A second subscriber meanwhile sends its own request: the first request may fail for a reason of its own.
     if (subscription.isSure) return;
     subscription.asking += 1;
     try {
@@ -137,7 +139,7 @@ export class McpServer implements AsyncDisposable {
     else closed.addEventListener('abort', leave, { once: true });
   }
 
-  /** Without listeners, the server is unsubscribed. */
+  /** Removes a listener; unsubscribes at the server after the last one. */
   #unsubscribe(uri: string, listener: object): void {
     if (!this.#subscriptions.remove(uri, listener) || this.#client === undefined) return;
     this.#client.unsubscribe(uri, { timeout: CONNECT_MS }).catch(() => {});
@@ -152,7 +154,7 @@ export class McpServer implements AsyncDisposable {
     this.#counts.set(what, number);
   }
 
-  /** Whether it is there and has some. */
+  /** Whether the server is connected and has this capability. */
   has(capability: 'resources' | 'prompts' | 'completions'): boolean {
     return this.#client?.has(capability) === true;
   }
@@ -183,18 +185,18 @@ export class McpServer implements AsyncDisposable {
     };
   }
 
-  /** The last lines that were logged about it, what it wrote to stderr among them; oldest first. */
+  /** The last lines that were logged about the server, including its stderr, oldest first. */
   get lines(): readonly LogLine[] {
     return this.#recent.lines;
   }
 
-  /** 0 if the server has none, otherwise the length of the last complete list; `undefined` before the first. */
+  /** The length of the last complete list, absent before the first; 0 if the server lacks the capability. */
   #countOf(what: 'resources' | 'prompts'): { [Name in `${typeof what}_count`]?: number } {
     if (this.#client === undefined) return {};
     return optional(`${what}_count`, this.has(what) ? this.#counts.get(what) : 0);
   }
 
-  /** Looks again at which tools may be used: one was accepted, or the server has changed. */
+  /** Decides again which tools may be used, after one was accepted or the server's list has changed. */
   async refresh(): Promise<void> {
     const { pins } = this.#options;
     const definitions = this.#definitions;
@@ -203,7 +205,7 @@ export class McpServer implements AsyncDisposable {
     for (const definition of definitions) {
       const wasHeld = pins.isHeld(definition.name);
       const isAdmitted = await pins.admit(definition.name, definition);
-      // The server has changed in the meantime, and that is being looked at: what was found here is old.
+      // A newer list has arrived meanwhile, and is handled by its own refresh.
       if (definitions !== this.#definitions) return;
       if (isAdmitted) {
         const known = this.#tools.get(definition.name);
@@ -212,7 +214,7 @@ export class McpServer implements AsyncDisposable {
           known.definition.input_schema === definition.input;
         tools.set(definition.name, isSame && known !== undefined ? known : this.#toolOf(definition));
       } else {
-        // At once: the others are still being looked at, and it must not be called in the meantime.
+        // Removed at once, because it must not be called while the other tools are checked.
         this.#tools.delete(definition.name);
         this.#options.onChange();
         // Logged once: the server can cause it at will.
@@ -224,7 +226,7 @@ export class McpServer implements AsyncDisposable {
     this.#options.onChange();
   }
 
-  /** Ends when the tools that are being called have answered. */
+  /** Closes after the running calls have ended. */
   async retire(): Promise<void> {
     if (this.#calls.size > 0) {
       await new Promise<void>((resolve) => {
@@ -241,7 +243,7 @@ export class McpServer implements AsyncDisposable {
     if (client !== undefined) await this.#leave(client);
   }
 
-  /** MCP, Session Management: without a DELETE the server keeps the session. One that does not answer is not waited for. */
+  /** MCP, Session Management: without a DELETE the server keeps the session. An answer is awaited only briefly. */
   async #leave(client: McpClient): Promise<void> {
     if (client.hasSession) {
       const ended = new AbortController();
@@ -251,14 +253,14 @@ export class McpServer implements AsyncDisposable {
     await client.close().catch(() => {});
   }
 
-  /** On the session there is; where the server has forgotten it, once more on another. */
+  /** Runs a request in the current session, and once more in a new one if the server has forgotten it. */
   async #inSession<T>(signal: AbortSignal, request: (client: McpClient) => Promise<T>): Promise<T> {
     const client = await unlessAborted(this.#available(), signal);
     try {
       return await request(client);
     } catch (error) {
       if (signal.aborted || !client.hasSession || !isForgotten(error)) throw error;
-      // The first to notice ends it for all: the connection is gone.
+      // Closes the connection for all, so that the next attempt makes a new session.
       await client.close().catch(() => {});
       const next = await unlessAborted(this.#available(), signal);
       if (next === client) throw error;
@@ -274,7 +276,7 @@ export class McpServer implements AsyncDisposable {
     return client;
   }
 
-  /** In how many seconds it is worth asking again, while it is not there. */
+  /** Seconds until the next attempt to connect. */
   get retryAfter(): number {
     return Math.max(1, Math.ceil((this.#retryAt - this.#options.clock.elapsed()) / 1000));
   }
@@ -292,7 +294,7 @@ export class McpServer implements AsyncDisposable {
     this.#retryAt = clock.elapsed() + delay;
     let client: McpClient | undefined;
     try {
-      // Not at once: a server that is to be stopped in the same turn is not even started.
+      // Awaits in any case, so that a server that is stopped in the same turn is not even started.
       await (delay > 0 ? clock.wait(delay, signal) : undefined);
       signal.throwIfAborted();
       this.#state = 'connecting';
@@ -319,7 +321,7 @@ export class McpServer implements AsyncDisposable {
       this.#state = 'ready';
       this.#fault = '';
       this.#connectedAt = clock.now().getTime();
-      // What follows is not awaited: a server that does not answer it can still be used.
+      // Not awaited: a server that does not answer these requests can still be used.
       if (client.has('logging')) client.setLoggingLevel('info').catch(() => {});
       // A restarted server has no subscriptions.
       for (const uri of this.#subscriptions.uris()) client.subscribe(uri).catch(() => {});
@@ -345,21 +347,21 @@ export class McpServer implements AsyncDisposable {
     this.#fault = 'has ended';
     if (this.#isStopped) return;
     this.#options.log.warn({ mcp_server: this.name }, 'an MCP server has ended');
-    // It did its work for a while, so whatever ended it is news.
+    // It worked for a while, so this is a new problem and the backoff starts again.
     if (this.#options.clock.elapsed() - since >= STEADY_MS) this.#backoff.reset();
     this.#again();
   }
 
-  /** The next try, for those who come from now on. */
+  /** Schedules the next attempt, which new requests wait for. */
   #again(): void {
     const next = this.#connect(this.#backoff.next());
     this.#connection = next;
   }
 
-  /** What the server sends by itself. */
+  /** Handles a notification of the server. */
   #heed(method: string, params: JsonObject, readings: ToolReadings): void {
     if (method === 'notifications/tools/list_changed') readings.read().catch(() => {});
-    // A line does not name its call: with two running it could go to the wrong caller.
+    // A log line does not name its call: with two running calls it could reach the wrong caller.
     else if (method === 'notifications/message' && this.#calls.size === 1)
       for (const call of this.#calls) forwardLog(call, params);
     else if (method === 'notifications/resources/list_changed') this.#counts.delete('resources');
@@ -372,7 +374,7 @@ export class McpServer implements AsyncDisposable {
       clock: this.#options.clock,
       signal,
       list: async () => {
-        // It may have had some before it was started again.
+        // A restarted server may have lost the capability.
         if (!client.has('tools')) return [];
         return readDefinitions(client, { ...this.#options, timeoutMs: CONNECT_MS, signal });
       },
@@ -387,7 +389,7 @@ export class McpServer implements AsyncDisposable {
     return mcpTool(this.name, definition, (tool, args, call) => this.#callTool(tool, args, call));
   }
 
-  /** A call that waited for a new connection was made for the tool of the old one. */
+  /** A call that waited for a new connection was made for the tool of the old one, which may have changed. */
   #requireTool(name: string): void {
     if (this.#tools.has(`${this.name}__${name}`)) return;
     const text = `The MCP server ${this.name} was reconnected, and its tool ${JSON.stringify(name)} is missing or has changed.`;
@@ -407,7 +409,7 @@ export class McpServer implements AsyncDisposable {
         onProgress: call.hasListener ? (progress: JsonObject) => forwardProgress(call, progress) : undefined,
         onElicit: ask && elicited(`${this.name}__${name}`, ask, call.signal),
       };
-      // A program has no session to forget, and need not be waited for.
+      // A program has no session that could be forgotten, so the call is sent at once.
       if (this.#client?.hasSession === false) return await this.#client.callTool(request);
       return await this.#inSession(call.signal, (client) => {
         this.#requireTool(name);
@@ -430,7 +432,7 @@ function forwardProgress(call: ToolCall, { progress, total, message }: JsonObjec
   call.progress(percent, typeof message === 'string' ? message : '');
 }
 
-/** Asks the person behind the call. */
+/** Passes the questions of a server to the person behind the call. */
 function elicited(tool: string, ask: Ask, call: AbortSignal): NonNullable<McpRequest['onElicit']> {
   return async (params, withdrawn) => {
     const question = questionFromAcpRequest('elicitation/create', params);
@@ -440,7 +442,7 @@ function elicited(tool: string, ask: Ask, call: AbortSignal): NonNullable<McpReq
   };
 }
 
-/** A model reads a server's name as it reads its descriptions. */
+/** A server's name without invisible characters, because models read it. */
 function visibleName(text: string): string {
   return String(withoutInvisible(text)).slice(0, LONGEST_NAME);
 }

@@ -15,18 +15,18 @@ export interface McpServersOptions {
   readonly configs: Readonly<Record<string, ConfiguredMcpServer>>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where children are written down. */
+  /** The folder that records child processes, so that a later start can end them. */
   readonly folder: string;
   readonly pins: PinStore;
   readonly gate: Gate | undefined;
   readonly reader?: JsonReader | undefined;
   readonly references?: References | undefined;
   readonly version: string;
-  /** What an operator does to accept a changed tool. Default: where there is a server to ask. */
+  /** The command with which an operator accepts a changed tool. Default: that for a running server. */
   readonly howToAccept?: ((tool: string) => string) | undefined;
 }
 
-/** The MCP servers of the operator's list, and their tools. Nothing is ever added to the list by an agent. */
+/** The MCP servers of the operator's list, and their tools. Agents can never add a server. */
 export class McpServers implements ToolSource, AsyncDisposable {
   ready: Promise<void> = Promise.resolve();
   version = 1;
@@ -35,7 +35,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
   readonly #howToAccept: (tool: string) => string;
   readonly #pins: Pins;
   #configs: McpConfigs = {};
-  /** Servers that left the list and have not ended. */
+  /** Resolve when servers that left the list have ended. */
   readonly #retiring = new Set<Promise<void>>();
 
   constructor({ configs, pins, howToAccept = onServer, ...options }: McpServersOptions) {
@@ -48,7 +48,10 @@ export class McpServers implements ToolSource, AsyncDisposable {
     this.change(configs);
   }
 
-  /** Throws where a list cannot be taken: for a name that cannot stand before those of tools, a server that is nowhere, or a variable that is not set. */
+  /**
+   * Throws for an invalid list: a name that cannot prefix those of tools, a server without or with both `command` and
+   * `url`, or a variable that is not set.
+   */
   check(configs: McpConfigs): void {
     for (const [name, config] of Object.entries(configs)) {
       const { command, url } = config;
@@ -68,7 +71,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
     }
   }
 
-  /** Another list from now on. A server that is unchanged is not touched; one that is removed may finish its requests. */
+  /** Replaces the list. Unchanged servers stay connected; removed ones may finish their requests. */
   change(configs: McpConfigs): void {
     for (const [name, server] of this.#servers) {
       if (isDeepStrictEqual(configs[name], this.#configs[name])) continue;
@@ -87,7 +90,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
     this.#configs = configs;
     this.version += 1;
     const tried = Promise.all([...this.#servers.values()].map((server) => server.ready)).then(() => {});
-    // One that takes its time must not keep the others from being listed.
+    // A slow server must not delay the list of the others.
     this.ready = this.#servers.size === 0 ? tried : Promise.race([tried, this.#options.clock.wait(PATIENCE_MS)]);
   }
 
@@ -104,7 +107,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
   }
 
   find(name: string): Tool | undefined {
-    // The first `__` is where the server's name ends: it has none itself.
+    // The server's name ends at the first `__`, because names contain none.
     return this.#servers.get(name.slice(0, Math.max(0, name.indexOf('__'))))?.find(name);
   }
 
@@ -131,7 +134,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
     return this.#pins.held();
   }
 
-  /** Those among them whose change no operator has refused yet. */
+  /** The held tools whose change no operator has refused yet. */
   undecided(): string[] {
     return this.#pins.undecided();
   }
@@ -151,7 +154,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
     return true;
   }
 
-  /** Looks again at what may be used, after another process has accepted or refused something. False when it must be done once more. */
+  /** Reads the pins again, after another process has accepted or refused a change. False when this must be repeated. */
   async reloadPins(): Promise<boolean> {
     const isWhole = await this.#pins.reload();
     await this.#refresh();

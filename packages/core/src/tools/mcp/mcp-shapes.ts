@@ -2,7 +2,7 @@ import { type Json, type JsonObject, type JsonSchema, type Static, segmentsOf } 
 import { compileSchema } from '../../schema/compile-schema.ts';
 import { MisshapenAnswer } from './mcp-error.ts';
 
-/** Reads an answer; throws `MisshapenAnswer` with the first field that is not as MCP has it. */
+/** Makes a function that checks an answer. It throws `MisshapenAnswer` with the first invalid or missing field. */
 function reader<const Schema extends JsonSchema>(schema: Schema): (result: JsonObject) => Static<Schema> {
   const { first } = compileSchema(schema);
   return (result) => {
@@ -30,7 +30,7 @@ export const readInitializeResult = reader({
 });
 export type InitializeResult = ReturnType<typeof readInitializeResult>;
 
-/** The tools are looked at one by one. */
+/** The tools are checked one by one, by `toolIn`. */
 export const readToolsPage = reader({
   type: 'object',
   required: ['tools'],
@@ -181,8 +181,7 @@ const TOOL = {
 const isTool = compileSchema(TOOL).first;
 
 /**
- * A tool with the members that MCP gives it and no others, so that its hash changes only with them; `undefined` where it is not as
- * MCP has it.
+ * A tool with only the members that MCP defines, so that others do not change its hash; `undefined` if it violates MCP.
  */
 export function toolIn(given: Json): JsonObject | undefined {
   if (!isTool(given)) return undefined;

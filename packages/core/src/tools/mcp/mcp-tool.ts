@@ -6,14 +6,14 @@ import { toolDefinition } from '../tool-definition.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 
-/** What an MCP server answers to `tools/call`, read from JSON and therefore plain. */
+/** The result of `tools/call`, as received. */
 export interface McpResult {
   readonly content?: Json;
   readonly structuredContent?: Json;
   readonly isError?: Json;
 }
 
-/** A tool of an MCP server as one of ours. */
+/** Makes a tool from the definition of an MCP server. */
 export function mcpTool(
   server: string,
   definition: McpDefinition,
@@ -28,14 +28,14 @@ export function mcpTool(
   return {
     definition: toolDefinition({ ...definition, tags: ['mcp', server], toolkit: server }),
     mcp: definition.more,
-    // A schema that cannot be compiled here is still the server's to judge by.
+    // If the schema cannot be compiled here, only the server checks the arguments.
     issuesOf: (args) => {
       if (isUnusable) return [];
       try {
         const issues = check.issuesOf(args);
         return issues instanceof Promise ? issues.catch(giveUp) : issues;
       } catch (error) {
-        // What one caller sends too much of says nothing about what others send.
+        // Arguments that are too large do not mean that the schema is unusable.
         if (failureOf(error)?.code === 'too_large') throw error;
         return giveUp();
       }
@@ -44,9 +44,9 @@ export function mcpTool(
   };
 }
 
-/** Structured content where there is some; text as text; anything else as the list of its parts. */
+/** Prefers structured content; otherwise joins text parts, or returns the list of parts if there are others. */
 export function outcomeOf({ content, structuredContent: structured, isError }: McpResult): ToolOutcome {
-  // Some write what is not there as null; MCP has objects there and nothing else.
+  // Some servers write null for missing content; MCP allows only objects.
   const structuredContent = structured ?? undefined;
   if (!Array.isArray(content) && structuredContent === undefined) {
     throw new WireRefused('mcp_protocol_error', 'The MCP server answered without any content.');

@@ -4,9 +4,9 @@ export type RequestId = string | number;
 
 /** Carries JSON-RPC messages to one MCP server and back. */
 export interface McpTransport {
-  /** Whether the server knows us by a session that it may forget. */
+  /** Whether the server has a session for us, which it may forget. */
   readonly hasSession: boolean;
-  /** The last line that a program wrote to stderr; empty without one. */
+  /** The last output of a program on stderr; empty without any. */
   readonly lastWords: string;
   start(receiver: McpReceiver): Promise<void>;
   /** Throws or rejects where the message cannot be sent. */
@@ -15,16 +15,16 @@ export interface McpTransport {
   abandon(id: RequestId): void;
   /** The server has answered `initialize`, with this revision. */
   useRevision(revision: string): void;
-  /** Tells the server that the session is over, where there is one. */
+  /** Ends the session at the server, if there is one. */
   endSession(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Who takes what a transport brings. */
+/** Receives the messages of a transport. */
 export interface McpReceiver {
-  /** Whether somebody waits for the answer to this request. */
+  /** Whether the request with this id waits for an answer. */
   awaits(id: unknown): boolean;
-  /** `of`: the request whose stream carried it, where that is known. */
+  /** `of` is the request whose stream carried the message, if known. */
   take(message: JsonObject, of?: RequestId): void;
   /** The request cannot be answered any more. */
   fail(id: RequestId, error: Error): void;

@@ -1,9 +1,8 @@
 import type { Clock } from '../../ports/ports.ts';
 
 /**
- * Limits unsolicited messages of a server. Answers were requested; everything else arrives at the sender's will: notifications,
- * answers to unknown requests, invalid lines. Past a number per second they are dropped, and past many more, or
- * very many bytes, it is a flood, which is reported once a second.
+ * Limits a server's unsolicited messages: notifications, answers to unknown requests, and invalid lines. Beyond
+ * `MOST_NOTICES` a second they are dropped; beyond `FLOOD`, or `FLOOD_BYTES`, `onFlood` is called.
  */
 export class NoticeLimit {
   readonly #clock: Clock;
@@ -34,7 +33,7 @@ export class NoticeLimit {
   /** Counts everything received; answers are subtracted once they are recognized. */
   countBytes(bytes: number): void {
     this.#bytes += bytes;
-    // The clock is read only now and then: answers pass here too.
+    // The clock is read rarely, because answers are counted here, too.
     if (this.#bytes < FLOOD_BYTES) return;
     const now = this.#clock.elapsed();
     if (now - this.#bytesSince < 1000) this.#onFlood();
@@ -45,5 +44,5 @@ export class NoticeLimit {
 
 const MOST_NOTICES = 500;
 const FLOOD = 10_000;
-/** More than the longest line, which may be an answer that is not whole yet. */
+/** Longer than the longest line, which may be an incomplete answer. */
 const FLOOD_BYTES = 32 * 1024 * 1024;

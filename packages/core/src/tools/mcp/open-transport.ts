@@ -6,7 +6,7 @@ import { McpHttpTransport } from './http-transport.ts';
 import type { McpServerOptions } from './mcp-server.ts';
 import type { McpTransport } from './mcp-transport.ts';
 
-/** The way to a server as the operator configured it: a program that is started, or an address behind the gate. */
+/** Opens the transport that the operator configured: a program that is started, or a URL through the gate. */
 export async function openTransport(options: McpServerOptions, timeoutMs: number): Promise<McpTransport> {
   const { name: server, config, clock, log, folder, gate, reader = new JsonReader() } = options;
   const { command, args, url } = config;
@@ -19,7 +19,7 @@ export async function openTransport(options: McpServerOptions, timeoutMs: number
   return new McpHttpTransport({ server, url, headers, gate, timeoutMs, clock, log, reader });
 }
 
-/** The variables and headers of a server, with the secrets they refer to. Throws for a variable or a file that is missing. */
+/** The variables and headers of a server, with their references to secrets. Throws for a missing variable or file. */
 export function referencesOf(
   server: string,
   { env, headers }: ConfiguredMcpServer,

@@ -18,8 +18,8 @@ export interface ReadDefinitionsOptions {
 }
 
 /**
- * What a server says its tools are, page by page: those the operator takes, as many and as long as anybody could want. One that is
- * not as MCP has it is left out by itself.
+ * Reads the list of a server's tools, page by page: only those that the operator wants, within limits. A tool that
+ * violates MCP is left out alone.
  */
 export async function readDefinitions(
   client: Pick<McpClient, 'listTools'>,
@@ -37,11 +37,11 @@ export async function readDefinitions(
     const params = cursor === undefined ? {} : { cursor };
     const { tools, nextCursor } = await client.listTools(params, { timeout: timeoutMs, signal });
     for (const given of tools) {
-      // What the operator does not take is no news to anybody.
+      // Tools that the operator does not want are not logged.
       if (wanted?.takes(given) === false) continue;
       const tool = isFull ? undefined : toolIn(given);
       const definition = tool && mcpDefinition(name, tool);
-      // Of two tools with one name only the server knows which is called: the first one listed counts.
+      // If two tools have the same name, only the server knows which one a call reaches; the first one counts.
       const isNew = definition !== undefined && !names.has(definition.name);
       const size = isNew ? listedBytes(definition) : 0;
       const isTaken = isNew && size <= MOST_BYTES / 2;
@@ -56,9 +56,9 @@ export async function readDefinitions(
     }
     cursors.add(cursor);
     cursor = typeof nextCursor === 'string' ? nextCursor : undefined;
-    // A server may have no tools on any number of pages, or come back to one that was read.
+    // A server may send empty pages without end, or return to an earlier page.
   } while (cursor !== undefined && !cursors.has(cursor) && !isFull && cursors.size < MOST_TOOLS);
-  // Where not all pages were read, it may stand on one of the others.
+  // If not all pages were read, a missing tool may be on another page.
   if (!isFull) for (const fields of wanted?.missed() ?? []) limited.write('warn', fields, NO_SUCH_TOOL);
   limited.flush();
   return definitions;
@@ -68,7 +68,7 @@ export async function readDefinitions(
 class Wanted {
   readonly #names: ReadonlySet<string>;
   readonly #missing: Set<string>;
-  /** Other tools it has listed, to suggest the name that was meant. */
+  /** Other tools of the server, to suggest the intended name. */
   readonly #others: string[] = [];
 
   constructor(names: readonly string[]) {
@@ -96,7 +96,7 @@ class Wanted {
   }
 }
 
-/** As `tool/list` has it: a short schema can make long lists of parameters. */
+/** The size in `tool/list`, where a short schema can become a long list of parameters. */
 function listedBytes(definition: McpDefinition): number {
   return Buffer.byteLength(JSON.stringify(toolDefinition(definition)));
 }
@@ -112,5 +112,5 @@ const NO_SUCH_TOOL = 'mcp_servers names a tool that the server does not have';
 const MOST_TOOLS = 1_000;
 const MOST_NAMED = 20;
 const LONGEST_NAME = 128;
-/** The tools of all servers are listed in one line. A definition that takes half of it is left out. */
+/** All tools are listed in one line. A definition that takes half of this limit is left out. */
 const MOST_BYTES = 2 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /**
- * Whether the operator's list has a URI: by itself, or by how it begins, where the entry ends with `*`. Without a list there is
- * everything. A URI that walks back (`..`, escaped or not) begins in one place and ends in another, so no beginning lets it in; nor
- * one that has what many readers pass over, who find two dots where a tab stands between them.
+ * Whether the operator's list allows a URI: it contains the URI, or an entry that ends with `*` after a prefix of the
+ * URI. Without a list all are allowed. Prefixes do not match a URI that contains `..` (escaped or not), because it
+ * leads elsewhere; nor one with characters that many parsers drop, because dropping them can make `..`.
  */
 export function isListed(uri: string, list: readonly string[] | undefined): boolean {
   if (list === undefined || list.includes(uri)) return true;

@@ -4,18 +4,18 @@ import { WireRefused } from '../wire/wire-refused.ts';
 /** One listener's subscription to one resource. */
 export interface Subscription {
   readonly emit: (params: JsonObject) => void;
-  /** The server has confirmed it. */
+  /** Whether the server has confirmed the subscription. */
   isSure: boolean;
-  /** Requests for it that are under way. */
+  /** The number of pending requests for the subscription. */
   asking: number;
 }
 
-/** Who wants to hear of which resource of one server. */
+/** The listeners of one server's resources. */
 export class Subscriptions {
   readonly #byUri = new Map<string, Map<object, Subscription>>();
   readonly #counts = new Map<object, number>();
 
-  /** The one that the listener has already, or a new one. */
+  /** The listener's existing subscription, or a new one. */
   add(uri: string, listener: object, emit: (params: JsonObject) => void): Subscription {
     const listeners = this.#byUri.get(uri) ?? new Map<object, Subscription>();
     const known = listeners.get(listener);
@@ -30,7 +30,7 @@ export class Subscriptions {
     return subscription;
   }
 
-  /** True if it has no listener any more. */
+  /** True if the resource has no listener any more. */
   remove(uri: string, listener: object): boolean {
     const listeners = this.#byUri.get(uri);
     if (listeners?.delete(listener) !== true) return false;
@@ -52,5 +52,5 @@ export class Subscriptions {
   }
 }
 
-/** Of one connection, at one server. */
+/** Maximum subscriptions of one connection at one server. */
 const MOST = 100;

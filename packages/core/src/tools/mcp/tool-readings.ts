@@ -3,38 +3,40 @@ import type { McpDefinition } from './mcp-definition.ts';
 
 export interface ToolReadingsOptions {
   readonly clock: Clock;
-  /** Set when the list is not needed any more. */
+  /** Aborts when the list is not needed any more. */
   readonly signal: AbortSignal;
-  /** Asks the server. */
+  /** Reads the list from the server. */
   readonly list: () => Promise<readonly McpDefinition[]>;
   readonly take: (definitions: readonly McpDefinition[]) => Promise<void>;
 }
 
 /**
- * The readings of a server's tools, on one connection. A server can announce changed tools without end: one
- * list is read at a time, at most one more waits, and after a few at once one a second is read.
+ * Reads a server's tools on one connection. A server can announce changes without end, so one list is read at a time,
+ * at most one more waits, and after the first few the rate is one a second.
  */
 export class ToolReadings {
   readonly #options: ToolReadingsOptions;
   #listing: Promise<unknown> = Promise.resolve();
-  /** The one that waits for its turn. */
+  /** The reading that waits for its turn. */
   #next: Promise<void> | undefined;
   #last: Promise<void> = Promise.resolve();
-  /** When the next one could be read, if one a second had been read from the beginning. */
+  /** When the next reading is due at a rate of one a second; it may lie up to `AT_ONCE` readings in the past. */
   #due = Number.NEGATIVE_INFINITY;
 
   constructor(options: ToolReadingsOptions) {
     this.#options = options;
   }
 
-  /** Resolves when what the server lists after this has been taken. */
+  /** Resolves when a list that was requested after this call has been taken. */
   read(): Promise<void> {
     this.#next ??= this.#readInTurn();
     this.#last = this.#next;
     return this.#last;
   }
 
-  /** Some say at once that their tools have changed: those readings are waited for too, as far as there is no pause. */
+  /**
+   * Reads the first list, and the readings that announcements cause meanwhile: some servers announce a change at once.
+   */
   async readFirst(): Promise<void> {
     let reading = this.read();
     await reading;
@@ -55,7 +57,7 @@ export class ToolReadings {
     const listing = list();
     this.#listing = listing;
     const definitions = await listing;
-    // Not a part of the turn: a list that comes later is looked at although this one still is.
+    // Outside the turn, so that a later list is read while this one is being taken.
     await take(definitions);
   }
 

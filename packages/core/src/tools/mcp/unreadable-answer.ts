@@ -1,13 +1,13 @@
 import { JsonRpcError, PARSE_ERROR } from './mcp-error.ts';
 
-/** The error for the caller of an answer that cannot be read. */
+/** The error of a request whose answer cannot be read. */
 export function unreadableAnswer(why = 'it is not valid JSON'): JsonRpcError {
   return new JsonRpcError(PARSE_ERROR, `its answer cannot be read: ${why}`);
 }
 
 /**
- * The request that an unreadable line answers, by the line's start and end: its caller need not wait until the time is
- * up. Only an id among the members of the message itself counts; elsewhere it could belong to a nested object.
+ * The id of the request that an unreadable line answers, found in the line's start and end, so that its caller need not
+ * wait for the timeout. Only the id of the message itself counts, not that of a nested object.
  */
 export function answeredId(start: Uint8Array, end: Uint8Array): string | number | undefined {
   const head = Buffer.from(start.subarray(0, HEAD_BYTES)).toString('latin1');
@@ -20,11 +20,11 @@ function idAtEnd(end: Uint8Array): RegExpExecArray | null {
   return AT_END.exec(Buffer.from(end.subarray(-TAIL_BYTES)).toString('latin1'));
 }
 
-/** We write numbers; some servers repeat them as text. */
+/** Our ids are numbers; some servers send them back as text. */
 const ID = '("[a-z0-9]{1,20}"|[0-9]{1,15})';
 const VERSION = '"jsonrpc"\\s*:\\s*"2\\.0"\\s*';
 const ANSWER = '"(?:result|error)"\\s*:';
-// Not all write only messages, so something else may stand in front of one.
+// Other output may precede the message on its line.
 const OPENED = '^[^{]*\\{\\s*';
 const AT_START = new RegExp(`${OPENED}(?:${VERSION},\\s*)?"id"\\s*:\\s*${ID}\\s*,\\s*(?:${VERSION},\\s*)?${ANSWER}`);
 /** The SDK for TypeScript writes the result first. */

@@ -2,17 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { queryWords, WordIndex } from '../../search/word-index.ts';
 import type { Search } from './search.ts';
 
-/** Search by words and their relatives, as the knowledge search counts them. */
+/** Searches by words and related words, with the scores of the knowledge search. */
 export const lexicalSearch: Search = {
   async rank(query, texts, stop) {
-    // Millions of characters have hundreds of thousands of words, and a query has some.
+    // Only the words of the query are indexed: millions of characters contain hundreds of thousands of words.
     const index = new WordIndex(queryWords(query));
     let since = 0;
     for (const { id, text } of texts) {
       index.put(id, text);
       since += text.length;
       if (since < A_TURN) continue;
-      // There may be millions of characters, and others wait.
+      // Millions of characters would block the event loop.
       since = 0;
       await nextTurn();
       if (stop?.aborted === true) throw stop.reason;
@@ -24,7 +24,7 @@ export const lexicalSearch: Search = {
   },
 };
 
-/** Characters: some milliseconds' work. */
+/** Characters that are indexed before yielding: some milliseconds of work. */
 const A_TURN = 16_384;
 /** The weight of a related word, relative to the word itself. */
 const RELATED = 0.5;

@@ -25,13 +25,13 @@ export interface MemoriesOptions {
   readonly quota?: MemoryQuota;
 }
 
-/** The search. All given criteria must match. */
+/** The criteria of a search, all of which must match. */
 export interface MemoryQuery {
   readonly keys: readonly JsonObject[];
   readonly query: string;
-  /** Any of them. */
+  /** An entry needs only one of the tags. */
   readonly tags: readonly string[];
-  /** Empty: all of them. */
+  /** Empty for all tiers. */
   readonly tier: Tier | '';
   readonly limit: number;
   readonly minScore: number;
@@ -40,15 +40,15 @@ export interface MemoryQuery {
 export type Tier = MemoryEntry['tier'];
 
 /**
- * The memory of agents. `working` lasts as long as the connection and is kept beside it; `episodic` is the agent's own and
- * `semantic` is everybody's in the same namespace, both on disk. In a space that is shared, an entry is changed and forgotten
- * by who stored it alone.
+ * The memory of agents. `working` lasts as long as the connection and stays in the process; `episodic` belongs to the
+ * agent, and `semantic` is shared by all agents in the same namespace; both are on disk. In a shared space, only the
+ * agent that stored an entry can change or forget it.
  */
 export class Memories {
   readonly #options: MemoriesOptions;
   readonly #quota: MemoryQuota;
   readonly #working = new WeakMap<WireSession, Working>();
-  /** The last of each caller that looks for something. */
+  /** The last search of each caller. */
   readonly #looking = new Map<string, Promise<void>>();
 
   constructor(options: MemoriesOptions) {
@@ -56,7 +56,7 @@ export class Memories {
     this.#quota = options.quota ?? QUOTA;
   }
 
-  /** The memory of this caller, namespace and scope: the same id each time. */
+  /** Opens the memory of this caller, namespace and scope. The id is the same each time. */
   async open(session: WireSession, namespace: string, scope: JsonObject): Promise<string> {
     const fault = idFault(namespace);
     if (fault !== undefined) refuse('invalid_message', {}, `namespace ${fault}`);
@@ -67,15 +67,15 @@ export class Memories {
     return memoryId;
   }
 
-  /** Stores what fits; each entry that does not fit gets an error text. Stops when it is to stop. */
+  /** Stores entries; each one that cannot be stored gets an error text. Throws once `stop` has ended. */
   async store(session: WireSession, memoryId: string, entries: readonly MemoryEntry[], stop?: StopSignal) {
     const memory = await this.#find(session, memoryId);
     const stored: JsonObject[] = [];
     const errors: string[] = [];
     for (const [at, entry] of entries.entries()) {
-      // Working memory has its answer at once, and a message has room for a hundred thousand entries.
+      // Working memory answers synchronously, and a message can contain a hundred thousand entries.
       if (at % A_TURN === A_TURN - 1) await nextTurn();
-      // The caller that gave up may have stored something else under the same key since.
+      // A caller that gave up may have stored another value under the same key since.
       if (stop?.aborted === true) throw stop.reason;
       const problem = await this.#storeOne(session, memory, entry);
       if (problem === undefined) stored.push(entry.key);
@@ -91,7 +91,10 @@ export class Memories {
     return this.#inTurn(session.principal.id, () => this.#retrieve(session, memoryId, wanted, stop));
   }
 
-  /** For each caller one after the other: all that is looked through is in memory in the meantime, and takes seconds where it is much. */
+  /**
+   * Runs the searches of each caller one after the other, because the searched entries are in memory meanwhile,
+   * possibly for seconds.
+   */
   async #inTurn<Found>(caller: string, look: () => Promise<Found>): Promise<Found> {
     const before = this.#looking.get(caller);
     const found = before === undefined ? look() : before.then(look);
@@ -219,14 +222,14 @@ export class Memories {
 
 export interface Retrieved {
   readonly entries: MemoryEntry[];
-  /** Of all matches, including those past the limit. */
+  /** The number of all matches, including those beyond the limit. */
   readonly total: number;
 }
 
 /** The working memory of a connection. */
 interface Working {
   readonly store: ReturnType<typeof workingMemory>;
-  /** Those with something in them, now or before. */
+  /** The spaces that contain, or contained, entries. */
   readonly spaces: Set<string>;
 }
 
@@ -240,7 +243,7 @@ function keyOf(key: JsonObject): string {
   return createHash('sha256').update(canonicalJson(key)).digest('hex');
 }
 
-/** As many as fit into a message, and others wait. */
+/** The hashed keys. Yields now and then, because a message can contain very many. */
 async function keysOf(keys: readonly JsonObject[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (const [at, key] of keys.entries()) {
@@ -272,7 +275,7 @@ function digest(parts: readonly string[]): string {
 const TIERS: readonly Tier[] = ['working', 'episodic', 'semantic'];
 const QUOTA: MemoryQuota = { entries: 1_000, size: 4 * 1024 * 1024, spaces: 16 };
 const LARGEST = 65_536;
-/** Keys or entries: some milliseconds' work. */
+/** Keys or entries that are handled before yielding: some milliseconds of work. */
 const A_TURN = 100;
 const MOST_FOUND = 1_000;
 const LONGEST_QUERY = 1_000;

@@ -1,6 +1,6 @@
 import { type MemoriesStore, type MemoryEntryRow, type MemoryUse, wholeOf } from '../../store/memories.ts';
 
-/** Entries kept beside a connection, under the rules of the store. A connection has one owner, so no entry is foreign. */
+/** The entries of one connection, under the rules of the store. A connection has one owner, so no entry is foreign. */
 export function workingMemory(): Pick<MemoriesStore, 'put' | 'list' | 'remove'> {
   const spaces = new Map<string, Map<string, MemoryEntryRow>>();
 
@@ -46,7 +46,7 @@ function isOver(use: MemoryUse, most: MemoryUse): boolean {
   return use.entries > most.entries || use.size > most.size;
 }
 
-/** In characters, as SQL counts them. Each put asks for the length of every entry, so it is counted once. */
+/** The length in characters, as SQL counts them. It is kept, because each put needs the length of every entry. */
 function lengthOf(row: MemoryEntryRow): number {
   const known = LENGTHS.get(row) ?? [...row.entry].length;
   LENGTHS.set(row, known);

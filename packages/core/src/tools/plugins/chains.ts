@@ -17,11 +17,11 @@ export interface ChainsPluginOptions {
   readonly toolkits: SessionToolkits;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Counts a step against its caller's limits, or throws: a chain is no way around them. */
+  /** Counts a step against the caller's limits, or throws: a chain must not bypass them. */
   readonly count: (principal: Principal) => void;
 }
 
-/** `chain/*`: several steps in one request, run here. What goes wrong with a step is in the answer, not an error. */
+/** `chain/*`: runs several steps in one request. The failure of a step is part of the answer, not an error. */
 export function chainsPlugin(options: ChainsPluginOptions): WirePlugin {
   return {
     name: 'chains',
@@ -70,7 +70,7 @@ async function run(request: MessageOf<'chain/req'>, call: WireCall, options: Cha
   }
 }
 
-/** A step that answers that it did not succeed has failed, like one that throws. */
+/** Runs the steps of a chain. A step whose outcome is not a success fails, like one that throws. */
 function stepsOf(call: WireCall, streaming: boolean, options: ChainsPluginOptions): RunStep {
   const { tools, skills, toolkits, count } = options;
   let isFirst = true;
@@ -84,7 +84,7 @@ function stepsOf(call: WireCall, streaming: boolean, options: ChainsPluginOption
     const onEvent = ({ kind: eventKind, data }: ToolEvent) => {
       if (streaming) call.event({ kind: eventKind, data, node_id: nodeId, phase: 'start' });
     };
-    // One for all steps: each would else listen to the signal until the chain ends.
+    // Shared by all steps: otherwise each would add a listener to the signal until the chain ends.
     ending ??= Ending.of(signal);
     const step = { name, args, principal, ending, onEvent };
     const {

@@ -15,8 +15,8 @@ export interface EnvPluginOptions {
 }
 
 /**
- * `env/*`: the environments of the operator. An episode belongs to the connection that began it and ends with it. `permissions.tools`
- * decides by the name `env.NAME`.
+ * `env/*`: the operator's environments. An episode belongs to the connection that began it and ends with it.
+ * `permissions.tools` must include `env.NAME`.
  */
 export function envPlugin(options: EnvPluginOptions): WirePlugin {
   const episodes = new Episodes(options);
@@ -58,7 +58,7 @@ async function answer(message: WireMessage, { session }: WireCall, episodes: Epi
   if (isMessage(message, 'env/batch_step/req')) {
     const { episode_ids, actions } = message;
     const results: JsonObject[] = [];
-    // One after the other: the same episode may be named twice.
+    // In sequence, because the same episode may be named twice.
     for (const [at, id] of episode_ids.entries()) {
       results.push({ obs: await episodes.step(session, id, (actions[at] ?? {}) as JsonObject) });
     }
@@ -67,7 +67,7 @@ async function answer(message: WireMessage, { session }: WireCall, episodes: Epi
   return isMessage(message, 'env/exp/list/req') ? { episodes: episodes.experience(session, message) } : undefined;
 }
 
-/** The episodes of every connection. */
+/** The episodes of all connections. */
 class Episodes {
   readonly #options: EnvPluginOptions;
   readonly #checks: ReadonlyMap<string, ArgumentCheck>;
@@ -216,14 +216,14 @@ interface Running {
   readonly environment: Environment;
   readonly episode: Episode;
   observation: JsonObject;
-  /** Of all steps. */
+  /** The sum over all steps. */
   reward: number;
   isStepping: boolean;
 }
 
 type Seen = Awaited<ReturnType<Episode['step']>>;
 
-/** Errors of an environment are `runtime_error` with their message, unless it refused with a code. */
+/** Turns errors of an environment into `runtime_error` with their message, unless it refused with a code. */
 async function explained<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -38,7 +38,7 @@ export class Learning {
     this.#ids = ids;
   }
 
-  /** Records feedback; one whose id is known takes the place of the earlier. Returns the mean score there is then. */
+  /** Records feedback; an entry with a known id replaces the earlier one. Returns the new mean score. */
   async addFeedback(agent: string, feedbacks: readonly Feedback[]): Promise<number | null> {
     for (const feedback of feedbacks) {
       const feedback_id = feedback.feedback_id || this.#ids.hex();
@@ -60,7 +60,10 @@ export class Learning {
     }
   }
 
-  /** How each component did by its feedback: the model of the rated turn, or the agent itself where no turn is named. */
+  /**
+   * The performance of each component by its feedback: the model of the rated turn, or the agent itself if no turn is
+   * named.
+   */
   async stats(agent: string, component = ''): Promise<PerformanceRecord[]> {
     const groups = new Map<string, Feedback[]>();
     for (const feedback of await this.#feedback(agent)) {
@@ -99,7 +102,10 @@ export class Learning {
   }
 }
 
-/** `learn/feedback`, `learn/experience` and `learn/stats`. Nothing here changes a model, so `learn/adapt` and `learn/refinement` are not hosted. */
+/**
+ * `learn/feedback`, `learn/experience` and `learn/stats`. `learn/adapt` and `learn/refinement` are not hosted, because
+ * nothing here changes a model.
+ */
 export function learnPlugin(learning: Learning): WirePlugin {
   return {
     name: 'learn',
@@ -172,5 +178,5 @@ function meanOf(scores: readonly number[]): number | null {
 
 const LARGEST = 65_536;
 const MOST_AT_ONCE = 1_000;
-/** Where there is no room for one more. */
+/** How many of the oldest entries are deleted when the quota is reached. */
 const MOST_DROPPED = 1_000;

@@ -12,11 +12,11 @@ import { cursorsIn, cursorText } from './mcp-cursor.ts';
 export interface McpPluginOptions {
   readonly servers: McpServers;
   readonly toolkits: SessionToolkits;
-  /** How long one server may keep what the others have from being listed. Default: ten seconds. */
+  /** How long one slow server may delay a list over several servers. Default: ten seconds. */
   readonly patienceMs?: number;
 }
 
-/** `mcp/*`: the operator's MCP servers. An agent names one; what it is, only the operator says. */
+/** `mcp/*`: the operator's MCP servers. An agent can name a server, but only the operator defines it. */
 export function mcpPlugin(options: McpPluginOptions): WirePlugin {
   const { servers } = options;
   return {
@@ -61,7 +61,7 @@ function listServers(
   return { servers: infos.filter((info) => status === '' || info.status === status) as unknown as JsonObject[] };
 }
 
-/** Puts a server of the operator's list back into this connection's view. Whatever else the agent says of it is refused. */
+/** Shows a server of the operator's list to this connection again. Definitions by the agent are refused. */
 function register(
   { config }: MessageOf<'mcp/server/register/req'>,
   { session }: WireCall,
@@ -87,7 +87,7 @@ function register(
   return { ok: true, server: server.info() as JsonObject };
 }
 
-/** For this connection alone: the server runs on for the others. */
+/** Hides a server from this connection; it keeps running for the others. */
 function unregister(
   { server_id }: MessageOf<'mcp/server/unregister/req'>,
   call: WireCall,
@@ -144,7 +144,7 @@ async function readResource(
   };
 }
 
-/** From now on changes are sent as `mcp/server/push`, as long as the connection lasts. */
+/** Sends changes of a resource as `mcp/server/push`, as long as the connection lasts. */
 async function subscribe(
   { uri, server_id }: MessageOf<'mcp/resource/subscribe/req'>,
   call: WireCall,
@@ -208,12 +208,15 @@ async function getPrompt(
   };
 }
 
-/** MCP: an unknown name or URI is "invalid params", and so are arguments that do not fit. */
+/** MCP reports an unknown name or URI as "invalid params", like arguments that do not fit. */
 function isInvalid(error: unknown): error is WireRefused {
   return error instanceof WireRefused && error.detail['mcp_code'] === -32602;
 }
 
-/** Checked only to explain an error; a server that does not list everything is believed. */
+/**
+ * Whether the server lists a prompt. Checked only after an error, because a server may answer prompts that it does not
+ * list.
+ */
 async function hasPrompt(server: McpServer, name: string, { signal }: WireCall): Promise<boolean> {
   let cursor: string | undefined = '';
   for (let pages = 0; cursor !== undefined && pages < MOST_PAGES; pages++) {
@@ -234,8 +237,8 @@ interface Page {
 }
 
 /**
- * One server's page; where no server is named, a page of each. Those with more, and those whose page has no room beside the
- * others', continue with the next.
+ * The page of the named server; without a name, a page of each server. Servers that have more, and those whose page did
+ * not fit beside the others, continue on the next page.
  */
 async function fromEach(
   { server_id: serverId, cursor }: { readonly server_id: string; readonly cursor: string },
@@ -250,7 +253,7 @@ async function fromEach(
     return { items, next };
   }
   const { patienceMs = PATIENCE_MS } = options;
-  // One that has none, is away, or answers nothing that can be used does not keep the others from telling theirs.
+  // A server without this capability, or one that fails, must not keep the others from being listed.
   const able = visible(call, options).filter((server) => server.has(capability));
   const [only] = able;
   if (only !== undefined && able.length === 1) {
@@ -266,7 +269,7 @@ async function fromEach(
       return await read(server, from?.get(server.name) ?? '', Math.min(server.timeoutMs, patienceMs));
     } catch (error) {
       call.signal.throwIfAborted();
-      // The answer has no place for it.
+      // The answer has no field for errors of single servers.
       const message = error instanceof Error ? error.message : String(error);
       call.log.warn({ mcp_server: server.name, error: message }, `the ${capability} of an MCP server cannot be listed`);
       faults.push(error);
@@ -274,7 +277,7 @@ async function fromEach(
     }
   };
   const pages = await Promise.all(chosen.map(pageOf));
-  // An empty list would say that there is nothing.
+  // If all servers failed, an empty list would be wrong.
   if (faults.length > 0 && faults.length === chosen.length) throw faults[0];
   let items: JsonObject[] = [];
   const rest = new Map<string, string>();
@@ -289,7 +292,7 @@ async function fromEach(
   return { items, next: cursorText(rest) };
 }
 
-/** The server of this name; without a name, the only one there is. */
+/** The visible server of this name; without a name, the only one. */
 function serverNamed(name: string, call: WireCall, options: McpPluginOptions): McpServer {
   const servers = visible(call, options);
   const found = name === '' && servers.length === 1 ? servers[0] : servers.find((server) => server.name === name);
@@ -318,7 +321,7 @@ function paged(cursor: string): { cursor?: string } {
   return cursor === '' ? {} : { cursor };
 }
 
-/** Nothing stands before or after this page. */
+/** Whether this page is the whole list. */
 function isWhole(cursor: string, page: { readonly nextCursor?: string | undefined }): boolean {
   return cursor === '' && page.nextCursor === undefined;
 }
@@ -335,9 +338,9 @@ function isEmpty(value: unknown): boolean {
 
 /** Members that would run a program or call an address chosen by the agent, or that are not supported. */
 const OPERATORS_OWN = ['cmd', 'cwd', 'env', 'url', 'headers', 'tool_allow_list', 'resource_allow_list'] as const;
-/** On one page, unless a server has more on its own. */
+/** Maximum items of one page, unless a single server returns more. */
 const MOST_ITEMS = 1_000;
-/** In which a prompt is looked for. */
+/** Maximum pages in which a prompt is searched. */
 const MOST_PAGES = 10;
 const FOREIGN_CURSOR =
   'cursor must be the next_cursor of a list that named no server; or name the server by server_id.';

@@ -11,7 +11,7 @@ export interface MemoryPluginOptions {
   readonly log: Log;
 }
 
-/** `memory/*`: what an agent wants to know again. */
+/** `memory/*`: stores, finds and forgets entries of agents. */
 export function memoryPlugin({ memories, clock, log }: MemoryPluginOptions): WirePlugin {
   const stopped = new AbortController();
   return {

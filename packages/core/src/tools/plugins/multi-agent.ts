@@ -8,7 +8,7 @@ export interface Subagents {
   spawn(principal: Principal, request: MessageOf<'multi_agent/spawn'>): Promise<Subagent>;
   /** Resolves when the request is recorded. */
   delegate(principal: Principal, request: MessageOf<'multi_agent/delegate'>): Promise<Subagent>;
-  /** Resolves when the subagent has nothing to do. */
+  /** Resolves when the subagent has no running request. */
   await(principal: Principal, subagentId: string, signal: AbortSignal): Promise<SubagentResult>;
   list(principal: Principal): Promise<Subagent[]>;
   terminate(principal: Principal, subagentId: string): Promise<void>;
@@ -16,12 +16,12 @@ export interface Subagents {
 
 export interface Subagent {
   readonly subagent_id: string;
-  /** The agent of the server that it is. */
+  /** The id of the server's agent. */
   readonly name: string;
   readonly role: string;
   readonly session_id: string;
   readonly status: (typeof SUBAGENT_STATUSES)[number];
-  /** The request it was given last; empty before the first. */
+  /** The last delegated request; empty before the first. */
   readonly request_id: string;
   readonly task_name: string;
 }
@@ -32,7 +32,10 @@ export interface SubagentResult {
   readonly error: string | null;
 }
 
-/** `multi_agent/*`: agents of the server as subagents. What is delegated goes over the hub, as any other request of the caller. */
+/**
+ * `multi_agent/*`: agents of the server as subagents. Delegated work is a request to the hub, like any other of the
+ * caller.
+ */
 export function multiAgentPlugin(subagents: Subagents): WirePlugin {
   return {
     name: 'multi_agent',

@@ -14,8 +14,8 @@ export interface PlanningPluginOptions {
 }
 
 /**
- * `planning/*`: boards of tasks, each of one caller and session. A session is that of the connection, or the one that `session_id`
- * names, so that an agent finds its board again on another connection and after a restart.
+ * `planning/*`: boards of tasks, each of one caller and session. A session is that of the connection, or the one that
+ * `session_id` names, so that an agent finds its board again on another connection and after a restart.
  */
 export function planningPlugin(options: PlanningPluginOptions): WirePlugin {
   const planning = new Planning(options);
@@ -127,7 +127,7 @@ class Planning {
         throw absent(
           'task',
           task_id,
-          board.tasks.map((task) => task.task_id),
+          board.tasks.filter((task) => task.plan_id === plan_id).map((task) => task.task_id),
         );
       if (status !== '') requireColumn(status, columns);
       const task = {
@@ -209,7 +209,7 @@ function requireColumn(status: string, columns: readonly string[]): void {
   refuse('invalid_message', {}, `status must be a column of the plan: ${columns.join(', ')}; got ${show(status)}`);
 }
 
-/** A task waits for tasks of its own plan, and in the end never for itself. */
+/** Dependencies must be tasks of the same plan, without cycles. */
 function requireDeps(task: Pick<Task, 'task_id' | 'plan_id' | 'deps'>, { tasks }: Board): void {
   const own = new Map(tasks.filter(({ plan_id }) => plan_id === task.plan_id).map((one) => [one.task_id, one.deps]));
   const missing = task.deps.find((id) => !own.has(id));

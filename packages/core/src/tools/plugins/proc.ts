@@ -13,11 +13,11 @@ import { WireRefused } from '../wire/wire-refused.ts';
 
 export interface ProcPluginOptions {
   readonly config: ProcConfig;
-  /** For the variables of the commands. */
+  /** Resolves the variables of the commands. */
   readonly references: References;
-  /** Where each process has its working folder. */
+  /** The folder that contains the working folders of the processes. */
   readonly folder: string;
-  /** Where children are written down. */
+  /** The folder that records child processes, so that a later start can end them. */
   readonly children: string;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -25,8 +25,9 @@ export interface ProcPluginOptions {
 }
 
 /**
- * `proc/*`: programs that the operator lists, with the patterns of their arguments. Each runs in a working folder and a process group of
- * its own, its output is sent line by line as `proc/read/event`, and it ends with its time, its connection or the server, whichever is first.
+ * `proc/*`: programs that the operator lists, with patterns of their arguments. Each runs in its own working folder and
+ * process group, and its output is sent line by line as `proc/read/event`. It ends with its timeout, its connection or
+ * the server, whichever is first.
  */
 export function procPlugin(options: ProcPluginOptions): WirePlugin {
   const processes = new Processes(options);
@@ -52,11 +53,11 @@ export function procPlugin(options: ProcPluginOptions): WirePlugin {
 class Processes {
   readonly #options: ProcPluginOptions;
   readonly #commands: CommandList;
-  /** Those of a connection that run, and the last that have ended. */
+  /** The running processes of each connection, and the last ones that have ended. */
   readonly #sessions = new Map<WireSession, Map<string, ProcRun>>();
-  /** How many each connection is starting. */
+  /** How many processes each connection is starting. */
   readonly #starting = new WeakMap<WireSession, number>();
-  /** Starting counts too. */
+  /** The processes of all connections, including those being started. */
   #running = 0;
 
   constructor(options: ProcPluginOptions) {
@@ -82,7 +83,7 @@ class Processes {
     const folder = join(root, id);
     const longest = config.max_seconds * 1000;
     this.#running += 1;
-    // Several lines of one frame are handled before the first of them has started anything.
+    // Several requests may arrive before the first one has started its process.
     this.#starting.set(session, (this.#starting.get(session) ?? 0) + 1);
     let seq = 0;
     const onOutput = ({ stream, data }: ProcOutput) => {
@@ -117,7 +118,7 @@ class Processes {
       void run.over.finally(() => {
         this.#running -= 1;
       });
-      // The connection may have gone in the meantime.
+      // The connection may have closed meanwhile.
       if (session.closed.aborted) void run.kill();
       else this.#of(session).set(id, run);
       return { proc_id: id, ok: true, pid: run.pid };

@@ -14,7 +14,7 @@ export interface SkillsPluginOptions {
   readonly clock: Clock;
 }
 
-/** `skill/*`: what the agents here can do, and asking them to. */
+/** `skill/*`: lists the skills of agents and calls them. */
 export function skillsPlugin(options: SkillsPluginOptions): WirePlugin {
   return {
     name: 'skills',
@@ -38,7 +38,7 @@ async function callSkill(
   const { principal } = call.session;
   const startedAt = clock.elapsed();
   const over = new AbortController();
-  // A timer set for more than 24 days fires at once.
+  // The limit also keeps the timer below 24 days, beyond which it would fire at once.
   const limit = timeout > 0 ? Math.min(timeout * 1000, LONGEST_CALL_MS) : LONGEST_CALL_MS;
   const late = new Refused(failure('timeout', {}, `The skill did not finish within ${limit / 1000} s.`));
   const cancel = clock.after(limit, () => over.abort(late));

@@ -10,8 +10,8 @@ export interface ToolkitsPluginOptions {
 }
 
 /**
- * `toolkit/*`: the groups that tools come in. An MCP server is one, so are the agents and the workflows of the server, and the tools of
- * the configuration are the group `tools`. A connection can put a group away and take it back; others are not affected.
+ * `toolkit/*`: groups of tools. Each MCP server is one, as are the server's agents and its workflows; the tools of the
+ * configuration are the group `tools`. A connection can hide a group and show it again, without effect on others.
  */
 export function toolkitsPlugin(options: ToolkitsPluginOptions): WirePlugin {
   return {
@@ -67,7 +67,7 @@ async function configure(
   return { toolkit_name, status: 'ok', message: null };
 }
 
-/** By what the tools themselves say; empty for those of the configuration. */
+/** Groups tools by their toolkit, which is empty for those of the configuration. */
 function groupsOf(tools: readonly ToolDefinition[]): Map<string, ToolDefinition[]> {
   const groups = new Map<string, ToolDefinition[]>();
   for (const tool of tools) {
@@ -104,7 +104,7 @@ function nameOf(group: string): string {
   return group === '' ? OWN_TOOLS : group;
 }
 
-/** The name of the group whose tools name none. */
+/** The name of the group of tools without a toolkit. */
 const OWN_TOOLS = 'tools';
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   mcp: 'The tools of an MCP server.',

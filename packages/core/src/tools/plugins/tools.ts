@@ -23,7 +23,7 @@ export interface DurableRequest {
   readonly streaming: boolean;
 }
 
-/** `tool/*`: lists and calls tools. The connection cancels calls. */
+/** `tool/*`: lists and calls tools. The connection itself handles cancels. */
 export function toolsPlugin(options: ToolsPluginOptions): WirePlugin {
   return {
     name: 'tools',
@@ -41,7 +41,7 @@ async function listTools(
   { session }: WireCall,
   { tools, toolkits }: ToolsPluginOptions,
 ): Promise<Answered> {
-  // The protocol does not list the kinds; ours are given as tags.
+  // The protocol does not define the kinds, so ours are tags.
   const wanted = kind === '' ? tags : [...tags, kind];
   const without = toolkits.hiddenFrom(session);
   const found = await tools.list(session.principal, { query, deferred, tags: wanted, without });
@@ -53,7 +53,7 @@ function callTool(
   call: WireCall,
   { tools, toolkits, clock, callDurably }: ToolsPluginOptions,
 ): Answered | Promise<Answered> {
-  // The field has a default, so that reading lets a call through that names no tool.
+  // The field has a default, so the decoder accepts a call that names no tool.
   if (name === '') refuse('not_found', {}, 'tool_name is missing: it says which tool is called.');
   const timeoutMs = timeout * 1000;
   const { principal } = call.session;

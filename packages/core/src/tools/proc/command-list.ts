@@ -14,7 +14,10 @@ export type CommandFound =
     }
   | { readonly ok: false; readonly error: string };
 
-/** The commands of the operator. A pattern that cannot be read, or a variable that is not set, keeps the server from starting. */
+/**
+ * The operator's commands. An invalid pattern, or a variable that is not set, throws, so that the server does not
+ * start.
+ */
 export class CommandList {
   readonly #commands: ReadonlyMap<string, ListedCommand>;
 

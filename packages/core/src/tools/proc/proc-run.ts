@@ -13,9 +13,9 @@ export interface ProcRunOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Made for this process, and removed when it has ended. */
+  /** The working folder, removed when the process has ended. */
   readonly folder: string;
-  /** Where children are written down, so that the next server ends those of one that was killed. */
+  /** The folder that records child processes, so that a later start can end them. */
   readonly children: string;
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -32,7 +32,10 @@ export interface ProcOutput {
 
 type ProcState = (typeof PROC_STATES)[number];
 
-/** One program that an agent started: in its own process group, its output reported line by line, within its time limit. */
+/**
+ * One program that an agent started, in its own process group and with a time limit. Its output is reported line by
+ * line.
+ */
 export class ProcRun {
   readonly #options: ProcRunOptions;
   readonly #child: Child;
@@ -42,7 +45,7 @@ export class ProcRun {
   #killedBy: ProcState | undefined;
   #left: number;
   #cancelTimeout: Cancel = () => {};
-  /** Resolves when it has ended and all its output is reported. */
+  /** Resolves when the program has ended and all its output is reported. */
   readonly over: Promise<void>;
 
   private constructor(options: ProcRunOptions, child: Child) {
@@ -54,7 +57,7 @@ export class ProcRun {
     this.over = this.#run();
   }
 
-  /** Throws in plain words where the program cannot be started. */
+  /** Starts the program. Throws an error for the agent if that fails. */
   static async start(options: ProcRunOptions): Promise<ProcRun> {
     const { name, command, args, env, folder, children, clock } = options;
     const own = { ...env, HOME: folder };
@@ -93,19 +96,19 @@ export class ProcRun {
     if (eof) this.#child.stdin.end();
   }
 
-  /** Bytes that the program has not read of what was written to it. */
+  /** Bytes of its input that the program has not read yet. */
   get unread(): number {
     return this.#child.stdin.writableLength;
   }
 
-  /** To the whole group. */
+  /** Sends a signal to the whole process group. */
   signal(name: NodeJS.Signals): boolean {
     if (!this.isRunning) return false;
     this.#killedBy = 'killed';
     return killGroup(this.pid, name);
   }
 
-  /** Ends it at once, with all it has started. */
+  /** Kills the program and all that it has started. */
   async kill(): Promise<void> {
     this.#stop('killed');
     await this.over;
@@ -122,7 +125,7 @@ export class ProcRun {
     const reported = [this.#emit(stdout, 'stdout'), this.#emit(stderr, 'stderr')];
     const { code, signal } = await exited;
     this.#cancelTimeout();
-    // A program that left the group may keep the pipes open forever.
+    // A child that left the process group may keep the pipes open forever.
     const cancel = this.#options.clock.after(LAST_WORDS_MS, () => {
       for (const stream of [stdout, stderr]) stream.destroy();
     });
@@ -132,11 +135,11 @@ export class ProcRun {
     const ended = code === 0 ? 'completed' : 'failed';
     this.#state = signal === null ? (this.#killedBy === 'timedout' ? 'timedout' : ended) : (this.#killedBy ?? 'failed');
     this.#options.onOutput({ stream: code === 0 ? 'stdout' : 'stderr', data: { code } });
-    // A program can make folders that cannot be removed. The next start tries again.
+    // A program can make folders that cannot be removed. The next start of the server tries again.
     await rm(this.#options.folder, { recursive: true, force: true }).catch(this.#options.onNotRemoved);
   }
 
-  /** A line at a time, and no more than it may write in all; the rest is read and left out, so that the program can end. */
+  /** Reports a stream line by line. Output beyond the limit is read and dropped, so that the program does not block. */
   async #emit(from: Readable, stream: ProcOutput['stream']): Promise<void> {
     const splitter = new LineSplitter({ maxLineBytes: LONGEST_LINE });
     const emit = (lines: ReturnType<LineSplitter['push']>) => {

@@ -2,16 +2,16 @@ import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import type { WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { WireRequest } from './wire-request.ts';
 
-/** One line about one request, to know later who did what. Never its content. */
+/** One line about one request: who did what, never the content. */
 export interface AuditEntry {
   /** Seconds since 1970. */
   readonly ts: number;
   readonly session_id: string;
   readonly req_id: string;
   readonly correlation_id: string;
-  /** The caller. */
+  /** The id of the caller. */
   readonly agent_id: string;
-  /** The key that proved it; empty where none did, absent in lines of earlier versions. */
+  /** The key that authenticated the caller; empty without one, absent in lines of earlier versions. */
   readonly key_id?: string;
   readonly type: string;
   /** The tool or skill that was called; empty for other requests. */
@@ -23,7 +23,7 @@ export interface AuditEntry {
   readonly output_bytes: number;
 }
 
-/** Where the lines go. What becomes of a line never changes what becomes of its request. */
+/** Writes a line. A failure does not affect the request. */
 export type Audit = (entry: AuditEntry) => void;
 
 /** How a request ended. */
@@ -33,7 +33,7 @@ export interface Ended {
   readonly fields: JsonObject;
   readonly outputBytes: number;
   readonly now: Date;
-  /** Milliseconds that only ever grow. */
+  /** In the clock's elapsed milliseconds. */
   readonly endedAt: number;
 }
 
@@ -41,7 +41,7 @@ export function auditEntry(request: WireRequest, { type, fields, outputBytes, no
   const { message, session, requestId, startedAt, bytes } = request;
   const isError = type === 'error';
   const { data, error, success, ok } = fields;
-  // A tool's result says it, the answer to a chain does, and some answers only say that it was not done.
+  // Success is in the result of a tool, in `success` of a chain's answer, or in `ok` of other answers.
   const result = isObject(data) ? data : {};
   const fault = isObject(error) ? error : {};
   return {
@@ -65,7 +65,7 @@ function nameIn(message: WireMessage): string {
   return textOf(message['tool_name'] ?? message['name']);
 }
 
-/** The text of a refused message is shortened. */
+/** Shortens texts, because those of refused messages may be long. */
 function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value.slice(0, LONGEST) : '';
 }

@@ -1,8 +1,8 @@
 import type { WireRequest } from './wire-request.ts';
 
 /**
- * Characters that all connections of a host together may have waiting. One caller has no more of them than are left for the
- * others: however many read nothing, there is room for one more.
+ * Limits the characters that wait on all connections of a host together. A caller may hold at most as many as remain
+ * for the others, so that there is always room for one more caller.
  */
 export class BacklogRoom {
   readonly #held = new Map<string, number>();
@@ -28,10 +28,7 @@ export class BacklogRoom {
   }
 }
 
-/**
- * Events of one connection's requests that their peer has not read: each request's own in order, and some of every
- * request in turn.
- */
+/** The unread events of one connection's requests. Those of each request stay in order; the requests take turns. */
 export class Backlog {
   readonly #room: BacklogRoom;
   readonly #waiting = new Map<WireRequest, Texts>();
@@ -51,7 +48,7 @@ export class Backlog {
     return this.#waiting.has(request);
   }
 
-  /** `false` when there is no room for it. */
+  /** False if there is no room for the event. */
   add(request: WireRequest, text: string): boolean {
     const { length } = text;
     if (this.isEmpty) this.#caller = request.session.principal.id;
@@ -63,11 +60,11 @@ export class Backlog {
     return true;
   }
 
-  /** The next, and whose it is; behind it the others have their turn. */
+  /** Removes the next event. After it, the other requests have their turn. */
   shift(): { readonly request: WireRequest; readonly text: string } | undefined {
     for (const [request, waiting] of this.#waiting) {
       const text = waiting.texts[waiting.next] ?? '';
-      // Not by `shift`: that moves all the others, of which there may be hundreds of thousands.
+      // Not by `Array.shift`, which would move possibly hundreds of thousands of others.
       waiting.texts[waiting.next] = '';
       waiting.next += 1;
       this.#waiting.delete(request);
@@ -78,7 +75,7 @@ export class Backlog {
     return undefined;
   }
 
-  /** The rest is dropped. */
+  /** Drops the remaining events of a request. */
   drop(request: WireRequest): void {
     const waiting = this.#waiting.get(request);
     if (waiting === undefined) return;
@@ -97,12 +94,12 @@ export class Backlog {
   }
 }
 
-/** The events of one request, from the next to send. Those before it are empty. */
+/** The events of one request. Those before `next` are sent and empty. */
 interface Texts {
   readonly texts: string[];
   next: number;
 }
 
-/** Of one connection: room for the events that a tool may produce in one go. */
+/** Characters of one connection: enough for the events that a tool may emit without waiting. */
 export const MOST_WAITING = 64 * 1024 * 1024;
 const ALL_TOGETHER = 4 * MOST_WAITING;

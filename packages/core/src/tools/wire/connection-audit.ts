@@ -13,9 +13,9 @@ export type AuditParts = Pick<ConnectionParts, 'audit' | 'clock' | 'ids' | 'log'
 export class ConnectionAudit {
   readonly #parts: AuditParts;
   readonly #contextOf: () => WireSession;
-  /** Of the line that is being looked at. */
+  /** Bytes of the current line. */
   #bytes = 0;
-  /** Of those that wait, by id. */
+  /** Bytes of the lines of waiting requests, by id. */
   readonly #waitingBytes = new Map<string, number>();
 
   /** `contextOf`: called only after the handshake. */
@@ -24,18 +24,18 @@ export class ConnectionAudit {
     this.#contextOf = contextOf;
   }
 
-  /** A line has come, of so many bytes. */
+  /** Call it when a line was received. */
   received(bytes: number): void {
     this.#bytes = bytes;
   }
 
-  /** The request of that line has to wait. */
+  /** Call it when the request of the current line must wait. */
   waits(id: string): void {
-    // Another message of its id is refused, and changes nothing about it.
+    // Another message with the same id is refused, and must not replace the value.
     if (!this.#waitingBytes.has(id)) this.#waitingBytes.set(id, this.#bytes);
   }
 
-  /** Of the line that contained a message; read once. */
+  /** The bytes of the line that contained a message. Can be read only once. */
   bytesOf({ id = '' }: WireMessage): number {
     if (this.#waitingBytes.size === 0) return this.#bytes;
     const bytes = this.#waitingBytes.get(id);
@@ -43,7 +43,7 @@ export class ConnectionAudit {
     return bytes ?? this.#bytes;
   }
 
-  /** When a request starts, in milliseconds that only ever grow; only the audit needs the duration. */
+  /** The start of a request in the clock's elapsed milliseconds; 0 without an audit, which alone needs it. */
   startedAt(): number {
     const { audit, clock } = this.#parts;
     return audit === undefined ? 0 : clock.elapsed();
@@ -60,18 +60,18 @@ export class ConnectionAudit {
     }
   }
 
-  /** The line's request was refused with this answer. */
+  /** Records that the request of the current line was refused with these messages. */
   recordRefusal(json: Json, send: readonly WireMessage[]): void {
     if (!isObject(json)) return;
     const { type, id } = json;
-    // Anything else is not a request, and may be as long as a line.
+    // Other messages are not requests.
     if (typeof type !== 'string' || !isRequest(type, this.#parts.plugins)) return;
-    // Where another request in flight has its id, the error names none.
+    // If another running request has the same id, the error has an empty id.
     const refusal = wireErrorAbout(id, send) ?? wireErrorAbout('', send);
     if (refusal !== undefined) this.#recordUnstarted(json as unknown as WireMessage, this.#bytes, refusal);
   }
 
-  /** A waiting request is dropped. `answer`: the error that the agent receives, if any. */
+  /** Records that a waiting request was dropped. `answer` is the error that the agent receives, if any. */
   recordDropped(message: WireMessage, answer: JsonObject | undefined): void {
     this.#recordUnstarted(message, this.bytesOf(message), answer);
   }
@@ -80,7 +80,7 @@ export class ConnectionAudit {
     this.#waitingBytes.clear();
   }
 
-  /** Refused requests are audited too. */
+  /** Records a request that was never started. */
   #recordUnstarted(message: WireMessage, bytes: number, answer: JsonObject | undefined): void {
     const { audit, clock, ids, log } = this.#parts;
     if (audit === undefined) return;

@@ -8,12 +8,12 @@ import type { PluginTable } from './plugin-table.ts';
 import type { WireConnection } from './wire-connection.ts';
 import type { WireLimits } from './wire-limits.ts';
 
-/** Where a connection's messages go: one at a time, each a line of JSON without its line break. */
+/** Sends a connection's messages, each a line of JSON without its line break. */
 export interface WireSink {
   send(text: string): void;
-  /** After everything that was sent. */
+  /** Closes after everything that was sent. */
   close(): void;
-  /** Whether the peer has much to read already; what may wait is then kept back. Absent where it never has. */
+  /** Whether the peer has much unread data, so that events should wait. Absent if it never has. */
   isFull?(): boolean;
   /** Calls back once, when the peer has read some of it. */
   whenRead?(callback: () => void): void;
@@ -31,16 +31,16 @@ export interface ConnectionParts {
   readonly startedAt: Date;
   /** Returns the principal of a token. */
   readonly identify: (token: string) => Principal | undefined;
-  /** The same caller with what it may do now: a connection outlives changes of that. */
+  /** The caller with its current permissions, which may change during the connection. */
   readonly renewed: (principal: Principal) => Principal;
-  /** Whether this caller may have one more connection, which is then this. */
+  /** Reserves this connection for the caller; false if the caller has too many. */
   readonly seat: (principal: Principal) => boolean;
   /** Counts a request against its caller's limits, or throws. */
   readonly count: (principal: Principal) => void;
   readonly audit: Audit | undefined;
   readonly sink: WireSink;
-  /** For what its peer does not read. */
+  /** The shared room for unread events. */
   readonly backlogRoom: BacklogRoom;
-  /** Called once, when nothing more is taken or sent. */
+  /** Called once, when the connection has closed. */
   readonly onClosed: (connection: WireConnection) => void;
 }

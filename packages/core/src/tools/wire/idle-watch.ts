@@ -5,21 +5,21 @@ export interface IdleWatchOptions {
   /** Silence after which the peer is gone; 0 for never. */
   readonly idleMs: number;
   readonly isBusy: () => boolean;
-  /** How long the peer has not read its messages, while more of them wait. */
+  /** Milliseconds since the peer last read, while messages wait. */
   readonly unreadMs: () => number;
-  /** Asks the peer whether it is there. */
+  /** Sends a ping. */
   readonly ask: () => void;
   readonly onGone: () => void;
 }
 
 /**
- * A silent peer gets a ping; one that stays silent, and has nothing running, is gone. So is one that
- * reads nothing, whatever it says and has running: what waits for it is held in memory.
+ * Sends a ping to a silent peer. A peer that stays silent with nothing running is gone. So is one that reads nothing,
+ * even if it sends messages or has requests running, because its unread messages are kept in memory.
  */
 export class IdleWatch {
   readonly #options: IdleWatchOptions;
   #heardAt: number;
-  /** Since its last message. */
+  /** Whether a ping was sent since the peer's last message. */
   #isPinged = false;
   #cancel: Cancel | undefined;
 
@@ -29,7 +29,7 @@ export class IdleWatch {
     if (options.idleMs > 0) this.#watch();
   }
 
-  /** The peer sent something. */
+  /** Call it when the peer has sent something. */
   received(): void {
     if (this.#options.idleMs === 0) return;
     this.#heardAt = this.#options.clock.elapsed();
@@ -44,7 +44,7 @@ export class IdleWatch {
     const { clock, idleMs, isBusy, unreadMs, ask, onGone } = this.#options;
     this.#cancel = clock.after(idleMs / 2, () => {
       const silence = clock.elapsed() - this.#heardAt;
-      // A late timer may be the first to see the long silence: a peer that got no ping is not gone.
+      // A delayed timer may notice the whole silence at once; a peer that got no ping is not gone.
       if ((silence >= idleMs && this.#isPinged && !isBusy()) || unreadMs() >= idleMs) return onGone();
       if (silence >= idleMs / 2) {
         this.#isPinged = true;

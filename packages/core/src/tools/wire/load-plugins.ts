@@ -16,11 +16,11 @@ export async function loadPlugins(path: string): Promise<WirePlugin[]> {
     const problem = problemOf(value as Members);
     if (problem !== undefined) throw new Error(`plugin ${path}: ${problem} in what it exports as ${as}`);
   }
-  // One that is exported under two names, `default` say, is one.
+  // A plugin may be exported under two names, such as `default`.
   return [...new Set(exported.map(([, value]) => value as WirePlugin))].map(ownPlugin);
 }
 
-/** A file may export what helps its plugins too; whatever takes messages is meant to be one. */
+/** Whether an export is meant as a plugin: a file may also export helpers. */
 function isMeant(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return 'handle' in value || 'messages' in value;

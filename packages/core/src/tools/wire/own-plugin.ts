@@ -6,8 +6,9 @@ import type { Answered, WireCall, WirePlugin } from './plugin.ts';
 import { WireRefused, wireRefusalOf } from './wire-refused.ts';
 
 /**
- * A plugin that the operator wrote: its requests and answers are checked against the schemas it declares, and an error it throws
- * reaches the caller with its own message and code, as the error of a tool does. Where it happened stays in the log.
+ * Wraps a plugin that the operator wrote. Its requests and answers are checked against the schemas that it declares. An
+ * error that it throws reaches the caller with its message and code, like the error of a tool; its stack only goes to
+ * the log.
  */
 export function ownPlugin(plugin: WirePlugin): WirePlugin {
   const checks = new Map(
@@ -20,7 +21,7 @@ export function ownPlugin(plugin: WirePlugin): WirePlugin {
     throw new Error(`the plugin answered ${message.type} with fields that do not fit its schema: ${issue.message}`);
   };
   const failed = (error: unknown, { type }: WireMessage, { log, signal }: WireCall): never => {
-    // A plugin that stops because its caller is gone usually throws the reason it was given.
+    // After an abort, the error is usually the reason of the signal.
     if (signal.aborted) throw error;
     const refusal = wireRefusalOf(error);
     if (refusal !== undefined) throw refusal;
@@ -50,13 +51,13 @@ export function ownPlugin(plugin: WirePlugin): WirePlugin {
   };
 }
 
-/** The type that answers a request of a plugin's own. */
+/** The type of the answer to a request type that the protocol does not define. */
 export function answerTypeOf(type: string): string {
-  // A2E wire, Type String Convention: what a `/req` asks a `/resp` answers.
+  // A2E wire, Type String Convention: a `/resp` answers a `/req`.
   return `${type.replace(/\/req$/, '')}/resp`;
 }
 
-/** Fields against a schema that the plugin declares. */
+/** Checks fields against a schema that the plugin declares. */
 class FieldCheck {
   readonly #check: ArgumentCheck;
 
@@ -90,5 +91,5 @@ function lifecycleOf(plugin: WirePlugin): Omit<WirePlugin, 'handle'> {
   };
 }
 
-/** The first ones: an answer must not be larger than what it answers. */
+/** Maximum number of issues in an answer, which should not be larger than its request. */
 const MOST_ISSUES = 20;

@@ -7,15 +7,15 @@ export interface PacedEventsOptions {
   readonly sink: WireSink;
   readonly clock: Clock;
   readonly room: BacklogRoom;
-  /** No event of the request waits any more. */
+  /** Called when no event of the request waits any more. */
   readonly onThrough: (request: WireRequest) => void;
 }
 
-/** Sends what the requests of one connection tell, as fast as their peer reads; the rest waits. */
+/** Sends the events of one connection's requests as fast as the peer reads; the rest waits. */
 export class PacedEvents {
   readonly #options: PacedEventsOptions;
   readonly #backlog: Backlog;
-  /** Since when the sink has had no room; it will say when it has. */
+  /** Since when the sink is full. `whenRead` is pending while this is set. */
   #fullSince: number | undefined;
 
   constructor(options: PacedEventsOptions) {
@@ -23,7 +23,7 @@ export class PacedEvents {
     this.#backlog = new Backlog(options.room);
   }
 
-  /** `false` when it is not sent, and there is no room for it to wait. */
+  /** False if the event could neither be sent nor wait. */
   send(request: WireRequest, text: string): boolean {
     const { sink } = this.#options;
     if (this.#backlog.isEmpty && sink.isFull?.() !== true) sink.send(text);
@@ -37,13 +37,13 @@ export class PacedEvents {
     return this.#backlog.has(request);
   }
 
-  /** Milliseconds for which something has waited and the peer has read nothing. */
+  /** Milliseconds for which events have waited without the peer reading. */
   get unreadMs(): number {
     if (this.#fullSince === undefined || this.#backlog.isEmpty) return 0;
     return this.#options.clock.elapsed() - this.#fullSince;
   }
 
-  /** The rest is dropped. */
+  /** Drops the waiting events of a request. */
   drop(request: WireRequest): void {
     this.#backlog.drop(request);
   }
@@ -52,7 +52,7 @@ export class PacedEvents {
     this.#backlog.clear();
   }
 
-  /** As much of what waits as the peer has room for; the rest when it has read that. */
+  /** Sends waiting events until the sink is full, and again when the peer has read. */
   #sendWaiting(): void {
     const { sink, clock, onThrough } = this.#options;
     while (!this.#backlog.isEmpty) {

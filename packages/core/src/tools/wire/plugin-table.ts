@@ -3,13 +3,13 @@ import { type AcceptedCapability, lookup, type WireMessage } from '@dragoman/pro
 import { answerTypeOf } from './own-plugin.ts';
 import type { Answered, WireCall, WirePlugin } from './plugin.ts';
 
-/** Which plugin takes which message. */
+/** Finds the plugins for a message type. */
 export class PluginTable {
   readonly #byType = new Map<string, readonly WirePlugin[]>();
-  /** Those that take all other types, in their order. */
+  /** The plugins that take all other types, by priority. */
   readonly #rest: readonly WirePlugin[];
   readonly capabilities: readonly AcceptedCapability[];
-  /** The types that the protocol itself does not have, and the capability each belongs to. */
+  /** The types that the protocol does not define, each with its capability. */
   readonly ownTypes: ReadonlyMap<string, string>;
   /** The capability that a handshake grants for all other types; `undefined` without such a plugin. */
   readonly restCapability: string | undefined;
@@ -33,13 +33,13 @@ export class PluginTable {
     this.ownTypes = new Map(own.map(([type, [first]]) => [type, first?.capability ?? '']));
   }
 
-  /** The type that answers this one; `undefined` if no plugin takes it. */
+  /** The type of the answer to this type; `undefined` if no plugin takes it. */
   answerTo(type: string): string | undefined {
     if (this.#takers(type).length === 0) return undefined;
     return lookup(type)?.answer ?? answerTypeOf(type);
   }
 
-  /** Every type that an agent may ask, with the schemas that plugins declare. */
+  /** All request types that plugins name, with the schemas that they declare. */
   types(): HostedType[] {
     return [...this.#byType].flatMap(([type, [first]]) => {
       const answer = this.answerTo(type);
@@ -55,11 +55,11 @@ export class PluginTable {
     return [...this.#byType.keys()].filter((other) => namespace !== '' && other.startsWith(namespace)).toSorted();
   }
 
-  /** Asks one after the other until one answers. */
+  /** Calls the plugins for a message in turn until one answers. */
   handle(message: WireMessage, call: WireCall): Answered | Promise<Answered> {
     const plugins = this.#takers(message.type);
     const answered = promised(plugins[0]?.handle(message, call));
-    // Immediate answers do not wait for their turn.
+    // A synchronous answer stays synchronous.
     const isAnswered = answered !== undefined && !(answered instanceof Promise);
     if (isAnswered || plugins.length <= 1) return answered;
     return firstAnswer(answered, plugins.slice(1), message, call);
@@ -85,7 +85,10 @@ function declared(schemas: Readonly<Record<string, JsonSchema>>, type: string, a
   return { ...(schema !== undefined && { schema }), ...(answerSchema !== undefined && { answerSchema }) };
 }
 
-/** A plugin may answer with what can only be waited for, as queries of some databases are; its members are no fields. */
+/**
+ * Converts other thenables, such as the queries of some databases, to a promise; otherwise their members would be read
+ * as fields.
+ */
 function promised(answered: Answered | Promise<Answered>): Answered | Promise<Answered> {
   if (answered === undefined || answered === null || answered instanceof Promise) return answered;
   return typeof answered['then'] === 'function' ? Promise.resolve(answered) : answered;
@@ -102,7 +105,7 @@ async function firstAnswer(
   return fields;
 }
 
-/** One row a capability, from the first plugin that has it. */
+/** One row for each capability, from the first plugin that has it. */
 function capabilitiesOf(plugins: readonly WirePlugin[]): AcceptedCapability[] {
   const rows = new Map<string, AcceptedCapability>();
   for (const { name, capability, priority = 0, exclusive = false } of plugins) {
@@ -112,5 +115,5 @@ function capabilitiesOf(plugins: readonly WirePlugin[]): AcceptedCapability[] {
   return [...rows.values()];
 }
 
-/** In the messages of a plugin: all types that no other plugin takes. */
+/** In `messages` of a plugin: all types that no other plugin takes. */
 const WHAT_IS_LEFT = '*';

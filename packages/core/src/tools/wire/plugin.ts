@@ -5,35 +5,35 @@ import type { Ending } from '../../ending/ending.ts';
 import type { Log } from '../../ports/ports.ts';
 
 /**
- * A part of the wire host: the messages of one capability. It is given what it needs when it is made, answers by returning,
- * and tells how things go through the call; it never reaches into the host.
+ * A part of the wire host: the messages of one capability. It receives its dependencies when it is created, answers by
+ * returning fields, and reports events through the call; it never calls the host.
  */
 export interface WirePlugin {
   readonly name: string;
-  /** The capability that grants it. */
+  /** The capability that a handshake must grant for these messages. */
   readonly capability: string;
   /** The types of message it takes; `*` for all types that the others leave. */
   readonly messages: readonly string[];
   /**
-   * JSON Schemas of the fields of its own types, by type. A request that does not fit is refused before `handle`; an answer that does
-   * not fit is an error of the plugin. `GET /a2e/types` shows them.
+   * JSON Schemas of the fields of its own types, by type. A request that does not fit is refused before `handle`; an
+   * answer that does not fit is an error of the plugin. `GET /a2e/types` shows them.
    */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
-  /** Of several that take a type, the highest comes first. Default: 0. */
+  /** Among several plugins for a type, the one with the highest number is called first. Default: 0. */
   readonly priority?: number;
-  /** It is the last one for its types. */
+  /** No plugin after this one is called for its types. */
   readonly exclusive?: boolean;
   /** Called once, before the first message. */
   setup?(): Promise<void>;
   /**
-   * The fields of the answer; `undefined` leaves the message to the next plugin that takes it. What cannot be answered it
-   * throws: `refuse()` for a code of ours, `WireRefused` for a code of its capability. Any other error of a plugin that an operator
-   * wrote becomes `tool_error`, with its message and its `code`.
+   * Returns the fields of the answer; `undefined` leaves the message to the next plugin that takes it. To fail, it
+   * throws: `refuse()` for one of our codes, `WireRefused` for a code of its capability. Any other error of an
+   * operator's plugin becomes `tool_error`, with its message and `code`.
    */
   handle(message: WireMessage, call: WireCall): Answered | Promise<Answered>;
   /** The state to restore after a restart. */
   save?(): Json | undefined | Promise<Json | undefined>;
-  /** Before `setup`, with what `save` gave last. */
+  /** Called before `setup`, with the last result of `save`. */
   restore?(state: Json): void | Promise<void>;
   teardown?(): Promise<void>;
 }
@@ -46,10 +46,10 @@ export interface WireCall {
   readonly requestId: string;
   /** Aborts when the request is cancelled or its connection is gone. */
   readonly signal: AbortSignal;
-  /** The same, for those who can do without a signal. */
+  /** The same as `signal`, which is only created when it is read. */
   readonly ending: Ending;
   readonly log: Log;
-  /** Tells the agent how it is going: numbered, and only as long as the request runs. */
+  /** Sends a numbered event to the agent, as long as the request runs. */
   event(event: EventGiven): void;
 }
 
@@ -60,6 +60,6 @@ export interface WireSession {
   readonly principal: Principal;
   /** Aborts when the connection is gone. */
   readonly closed: AbortSignal;
-  /** Sends what answers no request. */
+  /** Sends a message that answers no request. */
   push(type: string, fields: JsonObject): void;
 }

@@ -5,7 +5,7 @@ import { failureOf } from '../../refusals/refused.ts';
 import { wireRefusalOf } from './wire-refused.ts';
 import type { WireRequest } from './wire-request.ts';
 
-/** The answer to a failed request. An unexpected error goes to the log; the agent only learns that there was one. */
+/** The answer to a failed request. The text of an unexpected error only goes to the log. */
 export function requestError(
   { requestId, message }: WireRequest,
   error: unknown,
@@ -27,7 +27,7 @@ export function requestError(
   } as WireMessage & JsonObject;
 }
 
-/** Reading only warns of likely mistakes. If the request failed, its sender gets the warnings. */
+/** Adds the likely mistakes in the fields of a failed request, which the decoder tolerates. */
 function withSlips(known: Failure, message: WireMessage): Failure {
   const slips = slipsIn(message);
   if (slips.length === 0) return known;
@@ -35,7 +35,7 @@ function withSlips(known: Failure, message: WireMessage): Failure {
   return { ...known, details: { ...known.details, suggestions: [...(known.details.suggestions ?? []), ...meant] } };
 }
 
-/** The error among messages that ends a request. */
+/** Finds the error that ends a request among messages. */
 export function wireErrorAbout(id: Json | undefined, send: readonly WireMessage[]): JsonObject | undefined {
   return send.find((message) => message.type === 'error' && message['req_id'] === id) as JsonObject | undefined;
 }

@@ -39,8 +39,8 @@ import { WireRefused } from './wire-refused.ts';
 import { WireRequest, type WrittenAnswer } from './wire-request.ts';
 
 /**
- * One agent's connection, whatever carries it. The rules are `HostSession`'s; this gives it the time, runs what it
- * delivers, and sends what it says.
+ * One agent's connection on any transport. `HostSession` has the rules; this class passes the time to it, runs the
+ * requests that it delivers, and sends its messages.
  */
 export class WireConnection {
   readonly #parts: ConnectionParts;
@@ -53,7 +53,7 @@ export class WireConnection {
   readonly #arrived = new InOrder();
   /** Ended requests whose answer waits behind their events. */
   #unread = 0;
-  /** Delivered, to be started in this order. */
+  /** Delivered requests, to be started in this order. */
   readonly #next: WireMessage[] = [];
   #isStarting = false;
   #wireSession: WireSession | undefined;
@@ -79,7 +79,7 @@ export class WireConnection {
         handshakeSeconds: limits.handshakeMs / 1000,
         maxDrainSeconds: limits.maxDrainMs / 1000,
         startedAt,
-        // An unknown type reaches a plugin that names it, or one that takes what is left.
+        // A type that the protocol does not define reaches a plugin that names it, or one that takes all other types.
         catchAll: plugins.ownTypes.size > 0 || plugins.restCapability !== undefined,
         catchAllCapability: plugins.restCapability,
         ownTypes: plugins.ownTypes,
@@ -104,7 +104,7 @@ export class WireConnection {
     return this.#session.principal;
   }
 
-  /** Whether it has not shaken hands yet. */
+  /** Whether the handshake is not complete yet. */
   get isUnproven(): boolean {
     return this.#session.state === 'handshake';
   }
@@ -113,7 +113,7 @@ export class WireConnection {
     return this.#closed.signal.aborted;
   }
 
-  /** A line of a byte stream, or what is wrong with it and how it began. */
+  /** Receives a line of a byte stream, or the issues of an invalid line and its beginning. */
   receiveLine(line: Outcome<Uint8Array>, start?: Uint8Array): void {
     if (line.ok) this.#take(line.value, line.value.length);
     else {
@@ -124,7 +124,7 @@ export class WireConnection {
     }
   }
 
-  /** A message of a transport that has messages of its own. */
+  /** Receives a message of a transport that has messages, such as WebSocket. */
   receiveText(text: string): void {
     this.#take(text, Buffer.byteLength(text));
   }
@@ -134,17 +134,17 @@ export class WireConnection {
     this.#arrived.push(undefined, () => this.drain(this.#parts.limits.drainMs));
   }
 
-  /** Nothing new starts; what runs and waits may finish in this time. */
+  /** Starts nothing new; running and waiting requests may finish within this time. */
   drain(milliseconds: number): void {
     this.#react(this.#session.drain(this.isUnproven ? 0 : milliseconds / 1000, this.#parts.clock.now()));
   }
 
-  /** The transport is gone. */
+  /** Call it when the transport has closed. */
   lost(): void {
     this.#react(this.#session.disconnected());
   }
 
-  /** A key that cannot be checked at the moment is neither accepted nor called wrong. */
+  /** If a key cannot be checked at the moment, it is neither accepted nor reported as invalid. */
   #accept(token: string): Acceptance<Principal> {
     const { identify, seat, log } = this.#parts;
     try {
@@ -157,7 +157,10 @@ export class WireConnection {
     }
   }
 
-  /** Messages are taken in the order they were sent, although a long one takes a while to read. */
+  /**
+   * Parses a message. Messages are handled in the order in which they were sent, even if a long one takes longer to
+   * parse.
+   */
   #take(source: Uint8Array | string, bytes: number): void {
     const { reader, jsonLimits: limits } = this.#parts;
     const json = reader.read(source, { limits, caller: this.principal?.id ?? 'wire' });
@@ -179,7 +182,7 @@ export class WireConnection {
       : this.#session.unreadable(refused as Failure, now, startOf(given));
     if (isRead && reaction.deliver.length === 0) {
       const id = idOf(json.value);
-      // Most messages that start no request are done here.
+      // The message started no request: it waits, was refused, or concerns the connection.
       if (this.#session.isWaiting(id)) this.#audit.waits(id);
       if (this.principal !== undefined) this.#audit.recordRefusal(json.value, reaction.send);
     }
@@ -189,7 +192,7 @@ export class WireConnection {
   #react({ send, deliver, cancel, dropped }: Reaction): void {
     for (const message of send) this.#send(message);
     for (const message of dropped) this.#audit.recordDropped(message, wireErrorAbout(message.id, send));
-    // Looked at before anything is started: its context is that of the connection as it is now.
+    // Before anything is started, because a request that is answered at once can change the state of the session.
     for (const id of cancel) this.#cancel(id, wireErrorAbout(id, send));
     if (deliver.length > 0) this.#startAll(deliver);
     if (this.#session.state === 'closed') this.#close();
@@ -234,7 +237,7 @@ export class WireConnection {
     if (text !== undefined && !this.#events.send(about, text)) this.#overflow(about);
   };
 
-  /** Numbered. One that is too long for readers is replaced by a warning. */
+  /** The text of a numbered event. One that is too long for readers is replaced by a warning. */
   #eventText(about: WireRequest, event: EventGiven): string | undefined {
     const { clock } = this.#parts;
     const message = this.#session.event(about.requestId, event, clock.now());
@@ -248,7 +251,10 @@ export class WireConnection {
     return oneLineJson(this.#session.event(about.requestId, warning, clock.now()) as JsonObject);
   }
 
-  /** A request whose events are not read, or that sends too many, is ended; the other requests of the connection continue. */
+  /**
+   * A request whose events are not read, or that sends too many, is ended; the other requests of the connection
+   * continue.
+   */
   #overflow(request: WireRequest): void {
     const words = `Too many unread events: a connection may have at most ${MOST_WAITING / MEBIBYTE} MiB, all connections together four times as much, and one caller may not use the rest alone.`;
     const reason = new Refused(failure('busy', {}, words));
@@ -273,7 +279,7 @@ export class WireConnection {
         );
       text = messageText({ type, fields, reqId: request.requestId }, this.#stamp());
     } catch (error) {
-      // A plugin answered with what JSON cannot say.
+      // The answer of a plugin cannot be written as JSON.
       this.#fail(request, error);
       return;
     }
@@ -287,7 +293,10 @@ export class WireConnection {
     this.#answerInTurn(request, { type, fields, text });
   }
 
-  /** A type of the protocol is answered with the types of its namespace that are hosted, any other with the nearest one. */
+  /**
+   * The error for a type without a plugin. It suggests the hosted types of the same namespace for a type of the
+   * protocol, otherwise the nearest type.
+   */
   #notHosted(type: string): WireRefused {
     const { plugins } = this.#parts;
     const text = `${type} is not supported by this host`;
@@ -314,7 +323,7 @@ export class WireConnection {
     this.#answerInTurn(request, { type: 'error', fields, text: oneLineJson(fields) });
   }
 
-  /** The events of a request come before its answer, however long the peer takes to read them. */
+  /** Sends an answer after the request's events, however long the peer takes to read them. */
   #answerInTurn(request: WireRequest, answer: WrittenAnswer): void {
     if (!this.#events.isWaiting(request)) {
       this.#answer(request, answer);
@@ -325,7 +334,7 @@ export class WireConnection {
     this.#unread += 1;
   }
 
-  /** The peer has read the events of a request: its answer is next, if it is there already. */
+  /** Sends the answer of a request whose events were read, if the answer is known. */
   #answerRead(request: WireRequest): void {
     const { answer } = request;
     if (answer === undefined) return;
@@ -342,14 +351,14 @@ export class WireConnection {
     this.#react(this.#session.finished(request.requestId));
   }
 
-  /** `error`: what the agent receives, if anything. */
+  /** `error` is what the agent receives, if anything. */
   #cancel(id: string, error: JsonObject | undefined): void {
     const request = this.#running.get(id);
     if (request === undefined) return;
     const reason = new Refused(failure('cancelled'));
-    // A durable call continues when its connection is gone.
+    // A durable call distinguishes the reasons: it continues if only its connection closed.
     request.ending.end(this.#session.state === 'closed' ? new Refused(GONE) : reason);
-    // A caller that cancels need not read the rest first.
+    // After a cancel, the waiting events are not sent.
     this.#events.drop(request);
     const { answer } = request;
     if (answer !== undefined) this.#unread -= 1;
@@ -380,7 +389,7 @@ export class WireConnection {
     const { principal, sessionId } = this.#session;
     if (principal === undefined) throw new Error('a request was delivered before the handshake');
     const { renewed } = this.#parts;
-    // A plugin may listen once for each thing that it keeps for the connection: Node would warn of more than ten.
+    // Plugins may add any number of listeners; Node would warn of more than ten.
     setMaxListeners(0, this.#closed.signal);
     this.#wireSession = {
       id: sessionId,
@@ -395,7 +404,7 @@ export class WireConnection {
     return this.#wireSession;
   }
 
-  /** A session that waits for something has a moment at which it stops waiting. */
+  /** Schedules the session's next deadline. */
   #schedule(): void {
     this.#cancelTick?.();
     const { deadline } = this.#session;
@@ -404,7 +413,8 @@ export class WireConnection {
     const { clock } = this.#parts;
     const left = Math.max(0, deadline.getTime() - clock.now().getTime());
     this.#cancelTick = clock.after(left, () => {
-      // Never before it: a timer that fires too early finds nothing due, and is not set again.
+      // Not earlier than the deadline: if the timer fires early, the session would find nothing due, and no new timer
+      // would be set.
       const now = clock.now();
       this.#react(this.#session.tick(now < deadline ? deadline : now));
     });
@@ -433,16 +443,16 @@ export class WireConnection {
   }
 }
 
-/** Why a message was not read. */
+/** The failure of a message that could not be parsed. */
 function refusalOf(error: unknown): Failure {
   return failureOf(error) ?? failure('internal');
 }
 
-/** As much of it as tells whose it is. */
+/** The beginning of a message, which shows the request that it belongs to. */
 function startOf(given: Uint8Array | string): string {
   return typeof given === 'string' ? given.slice(0, SHORT) : Buffer.from(given.subarray(0, SHORT)).toString();
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** Of a field that is kept even if its event is too long, and of the beginning of a line. */
+/** Maximum length of a field that is kept when its event is too long, and of the beginning of a line. */
 const SHORT = 1024;

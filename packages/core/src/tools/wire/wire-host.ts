@@ -22,36 +22,36 @@ export interface WireHostOptions {
   readonly authenticate: (key: string, address: string) => Principal | undefined;
   /** A connected caller with its current permissions. Default: unchanged. */
   readonly renewed?: (principal: Principal) => Principal;
-  /** The network of an address that a peer can hardly leave. Default: the address itself. */
+  /** The network of an address, within which a peer can easily change its address. Default: the address itself. */
   readonly groupOf?: (address: string) => string;
   /** Counts a request against its caller's limits, or throws `Refused`. */
   readonly count: (principal: Principal) => void;
   readonly audit?: Audit;
-  /** Where plugins keep what they want to have back. */
+  /** Keeps the states of plugins across restarts. */
   readonly states?: PluginStates;
   readonly limits?: Partial<WireLimits>;
-  /** Of what agents send. */
+  /** JSON limits of received messages. */
   readonly jsonLimits?: JsonLimits;
-  /** Reads messages; one of its own by default. */
+  /** Parses messages. Default: a new reader. */
   readonly reader?: JsonReader;
 }
 
-/** By the name of the plugin. */
+/** The saved states, by the name of the plugin. */
 export interface PluginStates {
   load(name: string): Json | undefined;
   save(name: string, state: Json): void;
-  /** Its path, for the operator. */
+  /** The path of a state, for the operator. */
   place?(name: string): string;
 }
 
 export interface Entrance {
-  /** The principal that the transport has authenticated; then a token is optional. */
+  /** The principal that the transport has authenticated. If set, a token is optional. */
   readonly principal?: Principal;
-  /** The operator started the agent: without a token the agent counts as the operator. */
+  /** Whether the operator started the agent, which then counts as the operator if it sends no token. */
   readonly isLocal?: boolean;
 }
 
-/** The A2E wire host: gives every connection its session, on any transport. */
+/** The A2E wire host: makes a session for every connection, on any transport. */
 export class WireHost implements AsyncDisposable {
   readonly #options: WireHostOptions;
   readonly #plugins: PluginTable;
@@ -75,7 +75,7 @@ export class WireHost implements AsyncDisposable {
     this.#startedAt = options.clock.now();
   }
 
-  /** Makes every plugin ready. When one cannot be, those before it are taken down again. */
+  /** Starts all plugins. If one fails, those before it are stopped again. */
   async start(): Promise<void> {
     const { plugins } = this.#options;
     for (const [index, plugin] of plugins.entries()) {
@@ -103,8 +103,8 @@ export class WireHost implements AsyncDisposable {
   }
 
   /**
-   * A session for a new connection, from an address if it has one. `undefined` without room for another; the peer has
-   * received the error then.
+   * Makes the session of a new connection. Returns `undefined` if there are too many connections; the peer has received
+   * the error then.
    */
   connect(sink: WireSink, entrance: Entrance = {}, address = ''): WireConnection | undefined {
     const place = this.#placeFor(entrance, address);
@@ -127,7 +127,7 @@ export class WireHost implements AsyncDisposable {
         token === '' && isLocal ? OPERATOR : identified(token, principal, (key) => authenticate(key, address)),
       renewed,
       seat: (caller) => place.belongsTo(caller),
-      // The operator sets the limits, and needs none for itself.
+      // The operator has no limits.
       count: (caller) => (caller === OPERATOR ? undefined : count(caller)),
       audit,
       sink,
@@ -147,19 +147,19 @@ export class WireHost implements AsyncDisposable {
     return this.#plugins.types();
   }
 
-  /** How many are open now. */
+  /** The number of open connections. */
   get connections(): number {
     return this.#connections.size;
   }
 
-  /** Ends what callers have open whose key was revoked, say. */
+  /** Closes the connections of some callers, such as those whose key was revoked. */
   disconnect(isGone: (principal: Principal) => boolean): void {
     for (const connection of this.#connections) {
       if (connection.principal !== undefined && isGone(connection.principal)) connection.lost();
     }
   }
 
-  /** Takes nothing new, lets what runs finish for a while, and ends the rest. */
+  /** Accepts nothing new, lets running requests finish for `drainMs`, ends the rest, and stops the plugins. */
   async stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
@@ -174,7 +174,7 @@ export class WireHost implements AsyncDisposable {
     }
   }
 
-  // A plugin that fails here must not keep the others from their end: theirs may be a program to stop.
+  // The failure of one plugin here must not keep the others from stopping; they may have programs to end.
 
   async #save(plugin: WirePlugin): Promise<void> {
     try {

@@ -1,33 +1,33 @@
 /** The limits of one connection and of all together. Milliseconds and counts. */
 export interface WireLimits {
-  /** Requests that run at the same time. */
+  /** Requests of one connection that run concurrently. */
   readonly maxParallel: number;
-  /** Requests that may wait for a place; more are refused as `busy`. */
+  /** Requests of one connection that may wait; more are refused as `busy`. */
   readonly maxQueued: number;
-  /** For the handshake, from the moment of connecting. */
+  /** The time for the handshake, from the moment of connecting. */
   readonly handshakeMs: number;
-  /** A connection without a word for this long is closed, unless something of it runs; 0 for never. */
+  /** A connection that is silent for this long, with nothing running, is closed; 0 for never. */
   readonly idleMs: number;
-  /** For what is running when an agent ends its side. */
+  /** The time for running requests when an agent closes its side. */
   readonly drainMs: number;
-  /** The longest a shutdown may take, whatever the agent asks. */
+  /** The longest shutdown that an agent may request. */
   readonly maxDrainMs: number;
-  /** Of all agents together. */
+  /** Connections of all agents together. */
   readonly maxConnections: number;
-  /** Of one caller, and before they are known of all from one address; never more than a quarter of all. */
+  /** Connections of one caller, and of one address before the handshake; at most a quarter of all. */
   readonly maxPerCaller: number;
-  /** Bytes of a message. An answer may have 8 MiB in any case: who takes little in may still say what everybody reads. */
+  /** Bytes of a received message. Sent messages may have 8 MiB in any case, which all readers accept. */
   readonly maxMessageBytes: number;
 }
 
-/** Of a message that we send. */
+/** Maximum bytes of a message that we send. */
 export function mostBytesIn({ maxMessageBytes }: WireLimits): number {
   return Math.max(maxMessageBytes, EVERYBODY_READS);
 }
 
-/** The bytes of a text that has more than that; `undefined` when it has not. */
+/** The bytes of a text if they exceed `most`, otherwise `undefined`. */
 export function bytesPast(text: string, most: number): number | undefined {
-  // A character has three bytes at most, and nearly every message is short.
+  // A UTF-16 code unit has at most three bytes, so most texts need not be measured.
   if (text.length * 3 <= most) return undefined;
   const bytes = Buffer.byteLength(text);
   return bytes > most ? bytes : undefined;

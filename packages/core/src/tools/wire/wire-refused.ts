@@ -8,7 +8,7 @@ export type RefusalCode = WireErrorCode | (string & {});
 export class WireRefused extends Error {
   readonly code: RefusalCode;
   readonly detail: JsonObject;
-  /** The same for every other protocol. */
+  /** The failure for all other protocols. */
   readonly failure: Failure;
 
   constructor(code: RefusalCode, message: string, detail: JsonObject = {}) {

@@ -15,7 +15,7 @@ export class WireRequest implements WireCall {
   readonly bytes: number;
   readonly #emit: (request: WireRequest, event: EventGiven) => void;
   isAnswered = false;
-  /** Its answer, while its events wait to be read. */
+  /** The answer, as long as it waits for unread events. */
   answer: WrittenAnswer | undefined;
 
   constructor({ session, message, log, startedAt, bytes, emit }: WireRequestParts) {
@@ -48,9 +48,9 @@ export interface WireRequestParts {
   readonly session: WireSession;
   readonly message: WireMessage;
   readonly log: Log;
-  /** Milliseconds that only ever grow. */
+  /** In the clock's elapsed milliseconds; 0 without an audit. */
   readonly startedAt: number;
-  /** Of its line. */
+  /** The size of the request's line. */
   readonly bytes: number;
   readonly emit: (request: WireRequest, event: EventGiven) => void;
 }

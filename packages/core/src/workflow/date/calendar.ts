@@ -1,9 +1,9 @@
 import { type Zone, zonedInstantOf } from './zone.ts';
 
-/** A duration: months and days by the calendar, the rest as elapsed time. */
+/** A duration: months and whole days by the calendar, the rest as elapsed time. */
 export interface Duration {
   readonly months: number;
-  /** A part of a day is so much of 24 hours. */
+  /** A fraction is that part of 24 hours. */
   readonly days: number;
   readonly milliseconds: number;
 }
@@ -17,11 +17,11 @@ export function addCalendar(instant: number, { months, days, milliseconds }: Dur
   const day = local.getUTCDate();
   local.setUTCDate(1);
   local.setUTCMonth(local.getUTCMonth() + months);
-  // A month that is too short has its last day instead.
+  // If the month is too short, its last day.
   local.setUTCDate(Math.min(day, daysIn(local)));
   local.setUTCDate(local.getUTCDate() + whole);
   const moved = local.getTime();
-  // The days around are looked at for a change of the clocks.
+  // `zonedInstantOf` also looks at the day before and after, which must exist as well.
   if (Number.isNaN(held(moved)) || Math.abs(moved) > LATEST - 2 * DAY) return Number.NaN;
   return held(zonedInstantOf(moved, zone) + passing);
 }

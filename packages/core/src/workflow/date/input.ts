@@ -7,7 +7,7 @@ import { fixedZone, UTC, type Zone, zonedInstantOf } from './zone.ts';
 
 export interface Moment {
   readonly instant: number;
-  /** Its own zone, otherwise the one it was read in. */
+  /** The zone in the text, otherwise the given one. */
   readonly zone: Zone;
 }
 
@@ -58,7 +58,7 @@ function fromParts(parts: JsonObject, zone: Zone): Moment | undefined {
   return fromText(`${wide}-${mm}-${dd}T${h}:${m}:${s}`, zone);
 }
 
-/** Within the years 0000 to 9999. */
+/** Whether an instant is within the years 0000 to 9999, so that it can be written. */
 export function isTellable(instant: number): boolean {
   return instant >= FIRST && instant < LAST;
 }

@@ -21,7 +21,7 @@ function writerOf(format: string, formatString: string, compiling: Compiling): D
   return iso8601;
 }
 
-/** RFC 3339, with a fraction only where there is one. */
+/** RFC 3339, without a fraction when it is zero. */
 function iso8601(instant: number, zone: Zone): string {
   const offset = zone.offsetAt(instant);
   const text = new Date(instant + offset).toISOString();

@@ -1,6 +1,6 @@
 import type { Compiling } from '../operation.ts';
 
-/** A time zone: how far its clocks are ahead of UTC at an instant. All times are epoch milliseconds. */
+/** A time zone: how far its clocks are ahead of UTC at an instant. Instants and offsets are milliseconds. */
 export interface Zone {
   readonly name: string;
   offsetAt(instant: number): number;
@@ -20,7 +20,7 @@ export function compileZone(name: string, pointer: string, compiling: Compiling)
 
 export const UTC: Zone = { name: 'UTC', offsetAt: () => 0 };
 
-/** `+02:00`, the offset of a time. */
+/** The zone of a time that is written with an offset. */
 export function fixedZone(offset: number): Zone {
   return { name: offsetText(offset), offsetAt: () => offset };
 }
@@ -33,8 +33,8 @@ export function offsetText(offset: number): string {
 }
 
 /**
- * The instant at which the zone's clocks show a time, given as if it were UTC. Of a time that comes twice the first is meant;
- * a time that is left out is as far behind the change as it would have been.
+ * The instant at which the zone's clocks show a local time, which is given as if it were UTC. Of a local time that
+ * occurs twice, the first is meant; one that a change of the clocks skips is read with the offset before the change.
  */
 export function zonedInstantOf(local: number, zone: Zone): number {
   const before = zone.offsetAt(local - DAY);

@@ -11,7 +11,7 @@ import type { Compiling, Operation, StepContext } from '../operation.ts';
 import { dataError } from '../step-error.ts';
 import { asText, compileTemplate } from '../template.ts';
 
-/** Sends an HTTP request and keeps the answer (A2E, ApiCall). Anything but a 2xx is an ExecutionError. */
+/** Sends an HTTP request; the result is the decoded answer (A2E, ApiCall). Any status but 2xx is an ExecutionError. */
 export const apiCall: Operation<ApiCallConfig> = {
   description: OPERATIONS.ApiCall,
   callsApi: true,
@@ -29,7 +29,7 @@ export const apiCall: Operation<ApiCallConfig> = {
       name,
       fill: compileValue(value, compiling),
     }));
-    // A GET has none: the checker says so, and an answer that is kept would not be known by it.
+    // A GET has no body: the checker reports one, and the cache's key does not include it.
     const content = config.method === 'GET' ? undefined : (config.body as Json | undefined);
     const body = compileBody(content, config.headers ?? {}, compiling);
     const key = config.idempotencyKey === undefined ? undefined : compileTemplate(config.idempotencyKey);
@@ -77,7 +77,7 @@ function compileValue(value: Value, compiling: Compiling): (step: StepContext) =
   return (step) => asText(step.read(path));
 }
 
-/** URLs that the gate would refuse are reported before anything runs, as far as they are written out. */
+/** Reports headers that the gate would refuse, as far as their values are literal, before anything runs. */
 function reportHeaders({ headers = {}, idempotencyKey = '' }: ApiCallConfig, { problem }: Compiling): void {
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
@@ -90,7 +90,10 @@ function reportHeaders({ headers = {}, idempotencyKey = '' }: ApiCallConfig, { p
   if (fault !== undefined) problem('/idempotencyKey', `idempotencyKey ${fault}`);
 }
 
-/** The same for what was filled in: data that has another line in it must not begin another header (RFC 9110). */
+/**
+ * Refuses an inserted header value that the gate would refuse. A line break in data must not begin another header (RFC
+ * 9110).
+ */
 function sendable<T extends string | CredentialUse>(name: string, value: T): T {
   if (typeof value !== 'string') return value;
   if (/[\r\n\0]/.test(value)) {

@@ -7,8 +7,9 @@ import { dataError } from '../step-error.ts';
 import { compileTemplate } from '../template.ts';
 
 /**
- * Asks a person. The result is the answer. A rejecting option, a declined question and one without an answer in time are errors, so that
- * later operations do not run by accident; a workflow that continues either way uses options of kind `choice`.
+ * Asks a person; the result is the answer. Choosing a rejecting option, declining, and not answering in time are
+ * errors, so that later operations do not run by accident. A workflow that continues either way uses options of kind
+ * `choice`.
  */
 export const askApproval: Operation<AskApprovalConfig> = {
   description: OPERATIONS.AskApproval,

@@ -18,7 +18,7 @@ export const calculate: Operation<CalculateConfig> = {
     const withOperand = Object.hasOwn(WITH_OPERAND, operation) ? (operation as keyof typeof WITH_OPERAND) : undefined;
     const operandAt = (step: StepContext) => (typeof right === 'number' ? right : numberAt(step, right as Path));
     if (overList !== undefined) {
-      // To `max` and `min` an operand is one number more to compare with.
+      // For `max` and `min` the operand is one more number to compare.
       const hasOperand = right !== undefined && (operation === 'max' || operation === 'min');
       return (step) => {
         const numbers = numbersAt(step, input);
@@ -50,14 +50,14 @@ const OVER_LISTS: Readonly<Record<string, (numbers: readonly number[]) => number
   average: (numbers) => numbers.reduce((total, value) => total + value, 0) / numbers.length,
 };
 
-/** Half away from zero, as people round; by the decimal digits, for 1.005 is a little less than it looks. */
+/** Rounds half away from zero, by the decimal digits: 1.005 as a double is slightly less than 1.005. */
 function rounded(value: number, precision: number): number {
   const shifted = shiftedBy(Math.abs(value), precision);
   if (!Number.isFinite(shifted)) return value;
   return Math.sign(value) * shiftedBy(Math.round(shifted), -precision);
 }
 
-/** Moves the point by so many decimal digits. Very large and very small numbers are written with an exponent already. */
+/** Moves the decimal point. Very large and very small numbers are written with an exponent already. */
 function shiftedBy(value: number, digits: number): number {
   const [figures = '', exponent = '0'] = String(value).split('e');
   return Number(`${figures}e${Number(exponent) + digits}`);
@@ -69,7 +69,7 @@ function numberAt(step: StepContext, path: Path): number {
   return value;
 }
 
-/** Values of a list that are not numbers are left out; one number is a list of one. */
+/** The numbers of an array, without its other values. A single number counts as an array of one. */
 function numbersAt(step: StepContext, path: Path): readonly number[] {
   const value = step.read(path);
   if (isNumber(value)) return [value];

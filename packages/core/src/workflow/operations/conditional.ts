@@ -15,7 +15,7 @@ export const conditional: Operation<ConditionalConfig> = {
     const asksWhetherThere = condition.operator === 'exists' || condition.operator === 'empty';
     return async (step) => {
       const left = asksWhetherThere ? step.find(path) : step.read(path);
-      // The checker reports it if it knows the shape; the shape of API answers is known only here.
+      // The checker reports this if it knows the type; the type of an API answer is known only now.
       if (isOrdering && typeof left === 'object' && left !== null) {
         throw wrongShape(path, 'a number or a string', left, isOrdered);
       }

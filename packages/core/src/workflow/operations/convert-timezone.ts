@@ -4,7 +4,7 @@ import { compileOutput } from '../date/output.ts';
 import { compileZone } from '../date/zone.ts';
 import type { Operation } from '../operation.ts';
 
-/** Converts a time to another zone. A time without a zone is one in `fromTimezone`, else in UTC. */
+/** Converts a time to another zone. A time without a zone is read in `fromTimezone`, by default UTC. */
 export const convertTimezone: Operation<ConvertTimezoneConfig> = {
   description: OPERATIONS.ConvertTimezone,
   compile({ inputPath, fromTimezone = 'UTC', toTimezone, format = 'iso8601', formatString = '' }, compiling) {

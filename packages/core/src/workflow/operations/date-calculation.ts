@@ -6,8 +6,9 @@ import { compileZone } from '../date/zone.ts';
 import type { Operation } from '../operation.ts';
 
 /**
- * Adds to a time or subtracts from it, by the calendar: a month later is the same day of the next month, or its last, and a
- * day later is the same time of the clock, even across a change of the clocks. Hours and less are time that really passes.
+ * Adds to a time or subtracts from it. Years, months and days are by the calendar: a month later is the same day of the
+ * next month, or its last day, and a day later is the same local time, even across a change of the clocks. Hours and
+ * smaller units are elapsed time.
  */
 export const dateCalculation: Operation<DateCalculationConfig> = {
   description: OPERATIONS.DateCalculation,

@@ -34,10 +34,10 @@ export const encodeDecode: Operation<EncodeDecodeConfig> = {
 
 interface Coder {
   readonly name: string;
-  /** Bytes a character takes at most when it is encoded. */
+  /** Maximum bytes of one encoded character. */
   readonly growth: number;
   readonly encode: (text: string) => string;
-  /** `undefined` when the text is not encoded so. */
+  /** `undefined` when the text is not validly encoded. */
   readonly decode: (text: string) => string | undefined;
 }
 
@@ -86,6 +86,6 @@ function refuseText(path: Path, name: string, text: string): never {
 function isBase64(text: string): boolean {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const left = (text.length - padding) % 4;
-  // One run of characters: for groups of them the engine keeps a note each, and of a long text too many.
+  // A single character class: with a repeated group the engine would keep state for each repetition.
   return /^[\w+/-]*={0,2}$/.test(text) && left !== 1 && padding <= (4 - left) % 4;
 }

@@ -4,7 +4,7 @@ import { textAt } from '../input.ts';
 import type { Operation } from '../operation.ts';
 import { compilePattern } from '../pattern.ts';
 
-/** Finds what matches a pattern: the first match or null, or all of them. */
+/** Finds the first match of a pattern (or null), or all matches. */
 export const extractText: Operation<ExtractTextConfig> = {
   description: OPERATIONS.ExtractText,
   isHeavy: () => true,

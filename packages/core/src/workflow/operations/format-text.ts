@@ -6,7 +6,7 @@ import type { Compiling, Operation, StepContext, Work } from '../operation.ts';
 import { dataError, type StepError } from '../step-error.ts';
 import { asText } from '../template.ts';
 
-/** Fills a template, or changes the case or the words of a text. */
+/** Fills a template, changes the case of a text, trims it, or replaces words in it. */
 export const formatText: Operation<FormatTextConfig> = {
   description: OPERATIONS.FormatText,
   isHeavy: ({ format }) => format === 'replace',
@@ -74,7 +74,7 @@ function noField(name: string, value: Json): StepError {
   });
 }
 
-/** In one pass, longest first, so that a replacement is not replaced again. */
+/** Replaces all words in one pass, so that a replacement is not replaced again. The longest matching word wins. */
 function compileReplacing(replacements: readonly (readonly [string, string])[]) {
   const words = replacements.filter(([word]) => word !== '').sort(([one], [other]) => other.length - one.length);
   const byWord = new Map(words);

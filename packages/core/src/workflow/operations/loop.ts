@@ -20,7 +20,7 @@ export const loop: Operation<LoopConfig> = {
     return async (step) => {
       const list = arrayAt(step, input);
       step.account.iterations(list.length);
-      // The data may change while it runs, so results are copied.
+      // The operations may read other data than the input, so the result has no lineage.
       step.cameFrom('');
       return parallel > 1 ? atOnce(step, list.map(runOf), parallel) : oneByOne(step, list, runOf);
     };

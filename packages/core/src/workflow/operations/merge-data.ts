@@ -6,7 +6,7 @@ import { memoryOfMembers } from '../memory-need.ts';
 import type { Operation } from '../operation.ts';
 import { dataError } from '../step-error.ts';
 
-/** Joins several arrays, or several objects, into one (A2E, MergeData). Equal elements are found by hash. */
+/** Joins several arrays, or several objects, into one (A2E, MergeData). */
 export const mergeData: Operation<MergeDataConfig> = {
   description: OPERATIONS.MergeData,
   cacheFor: 60,
@@ -34,7 +34,7 @@ export const mergeData: Operation<MergeDataConfig> = {
 
 interface Strategy {
   readonly arrays: (sources: readonly Json[][]) => Json;
-  /** `undefined`: for arrays only. */
+  /** `undefined` when the strategy is for arrays only. */
   readonly objects: ((sources: readonly JsonObject[]) => Json) | undefined;
 }
 
@@ -64,7 +64,7 @@ function union(sources: readonly Json[][]): Json[] {
   return [...known.values()];
 }
 
-/** The elements of the first source that every other has too, each once. */
+/** The elements of the first source that all other sources contain, each once. */
 function intersection([first = [], ...others]: readonly Json[][]): Json[] {
   const sets = others.map((source) => new Set(source.map(identity)));
   const found = new Map<string, Json>();
@@ -97,7 +97,7 @@ function mergedDeep(sources: readonly JsonObject[]): Json {
   return sources.reduce((merged, source) => mergedObjects(merged, source), blank());
 }
 
-/** Objects member by member; of anything else the later wins, arrays included. */
+/** Merges two objects member by member. Of any other two values, including arrays, the later one wins. */
 function mergedTwo(one: Json, other: Json): Json {
   return isObject(one) && isObject(other) ? mergedObjects(one, other) : other;
 }
@@ -116,7 +116,7 @@ function blank(): JsonObject {
   return Object.create(null);
 }
 
-/** The sources are not all arrays, or not all objects. */
+/** The error of sources that are neither all arrays nor all objects. */
 function unlike(paths: readonly Path[], values: readonly Json[], takesObjects: boolean) {
   const expected = takesObjects ? 'an array or an object, as all the other sources are' : 'an array';
   const at = values.findIndex((value) => (takesObjects ? !isCollection(value) : !Array.isArray(value)));

@@ -3,7 +3,7 @@ import { OPERATIONS, type RunWorkflowConfig } from '@dragoman/protocols/a2e-work
 import { compileObject } from '../json-value.ts';
 import type { Operation } from '../operation.ts';
 
-/** Runs a stored workflow; the result is what its operations produced, by their ids. */
+/** Runs a stored workflow; the result is an object with the results of its operations, by id. */
 export const runWorkflow: Operation<RunWorkflowConfig> = {
   description: OPERATIONS.RunWorkflow,
   callsApi: true,

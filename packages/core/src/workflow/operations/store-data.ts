@@ -4,7 +4,7 @@ import type { Operation } from '../operation.ts';
 import { dataError } from '../step-error.ts';
 import { storedPath } from '../stored-name.ts';
 
-/** Keeps data under a key (A2E, StoreData). Later operations read it at `/store/<key>`, and so do later executions. */
+/** Stores data under a key (A2E, StoreData). Later operations and later executions read it at `/store/<key>`. */
 export const storeData: Operation<StoreDataConfig> = {
   description: OPERATIONS.StoreData,
   hasEffect: () => true,
@@ -14,7 +14,7 @@ export const storeData: Operation<StoreDataConfig> = {
     return async (step) => {
       const value = step.read(input);
       const json = new TextEncoder().encode(JSON.stringify(value));
-      // Nothing is kept that no later execution could read.
+      // A later execution must be able to parse the value within the same limits.
       const read = parseJsonBytes(json, DATA_LIMITS);
       if (!read.ok) {
         throw dataError(`the value at ${inputPath} cannot be stored: ${read.issues[0]?.message}`, {

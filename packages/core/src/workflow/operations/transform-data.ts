@@ -9,7 +9,7 @@ import { limitItems, offsetItems } from '../transforms/slice.ts';
 import { sort } from '../transforms/sort.ts';
 import type { Transform } from '../transforms/transform.ts';
 
-/** Maps, sorts, groups, aggregates or selects from data (A2E, TransformData). */
+/** Maps, sorts, groups, aggregates, selects or slices data (A2E, TransformData). */
 export const transformData: Operation<TransformDataConfig> = {
   description: OPERATIONS.TransformData,
   cacheFor: 60,

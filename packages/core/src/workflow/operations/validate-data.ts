@@ -48,12 +48,12 @@ function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && !/\s/.test(text) && URL.canParse(text);
 }
 
-/** Agents hand on numbers as text as often as not. */
+/** Agents often pass numbers as text, so both are accepted. */
 function isNumber(value: Json, form: RegExp): boolean {
   return typeof value === 'number' || (typeof value === 'string' && value.length <= 64 && form.test(value));
 }
 
-// Each is bounded in length and runs without backtracking over what it has matched.
+// These patterns are applied to bounded lengths and do not backtrack, so that they take linear time.
 const EMAIL =
   /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)+$/;
 const PHONE = /^\+?[\d\s().-]{7,24}$/;

@@ -1,7 +1,7 @@
 import { OPERATIONS, type WaitConfig } from '@dragoman/protocols/a2e-workflow';
 import type { Operation } from '../operation.ts';
 
-/** Waits (A2E, Wait). The execution keeps the time, so that it survives a restart. */
+/** Waits (A2E, Wait). The execution records when the wait ends, so it survives a restart. */
 export const wait: Operation<WaitConfig> = {
   description: OPERATIONS.Wait,
   hasEffect: () => true,

@@ -6,8 +6,9 @@ import { arrayAt } from '../input.ts';
 import type { Transform, TransformSettings } from './transform.ts';
 
 /**
- * Counts, sums, averages, minima and maxima, in one pass for each field. `count` counts the items
- * that have the field, or all of them without one. Sums and averages are over numbers, least and greatest over numbers, or over texts when there are none.
+ * Counts, sums, averages, minima and maxima, in one pass for each field. `count` counts the items that have the field,
+ * or all items without a field. Sums and averages are over numbers; minima and maxima are over numbers, or over texts
+ * if there are no numbers.
  */
 export const aggregate: Transform = {
   compile(settings, input) {
@@ -19,7 +20,8 @@ export const aggregate: Transform = {
       const results = aggregations.map(
         ({ name, operation, field }) => [name, resultOf(operation, tallies.get(field) ?? NOTHING)] as const,
       );
-      // One value can be compared and calculated with; it is read at `.result` too.
+      // A single result is a plain value, so that it can be compared and calculated with. It can also be read at
+      // `.result`.
       return settings.operations === undefined ? (results[0]?.[1] ?? null) : Object.fromEntries(results);
     };
   },
@@ -28,7 +30,7 @@ export const aggregate: Transform = {
 interface Aggregation {
   readonly name: string;
   readonly operation: string;
-  /** `undefined`: the item itself. */
+  /** `undefined` for the item itself. */
   readonly field: string | undefined;
 }
 
@@ -42,7 +44,7 @@ function aggregationsIn({ field, operation = 'count', operations }: TransformSet
 }
 
 interface Texts {
-  /** The first and the last in order; `undefined` without one. */
+  /** The first and the last text in order; `undefined` without texts. */
   firstText: string | undefined;
   lastText: string | undefined;
 }
@@ -61,7 +63,7 @@ function tally(items: readonly Json[], field: string | undefined): Tally {
   const read = field === undefined ? (item: Json | undefined) => item : fieldReader(field);
   for (let at = numbersFirst; at < items.length; at++) {
     const value = read(items[at]);
-    // Without a field the items themselves are counted, and null is one.
+    // Without a field the items themselves are counted, including null.
     if (value === undefined || (value === null && field !== undefined)) continue;
     tally.count++;
     if (typeof value === 'number') {
@@ -77,7 +79,7 @@ function tally(items: readonly Json[], field: string | undefined): Tally {
   return tally;
 }
 
-/** The fast path, as far as every item has a number under a plain name. */
+/** The fast path for the first items, as long as each has a number under a plain name. `at` is the first other item. */
 function tallyNumbers(items: readonly Json[], field = '') {
   let sum = 0;
   let least = Number.POSITIVE_INFINITY;

@@ -5,14 +5,17 @@ import { memoryOfMembers } from '../memory-need.ts';
 import { asText } from '../template.ts';
 import type { Transform } from './transform.ts';
 
-/** An object of arrays, by the text of each item's value, in the order of the values' first appearance; `unknown` without one. */
+/**
+ * Groups items by the text of a field: an object of arrays, in the order of first appearance. Items without the field
+ * are in `unknown`.
+ */
 export const group: Transform = {
   compile({ field = '' }, input) {
     const isPlain = isPlainName(field);
     const read = fieldReader(field);
     return (step) => {
       const items = arrayAt(step, input);
-      // Each group's name is also in an item.
+      // The names of the groups are in the items, too, so twice the input is enough.
       step.boundedBy(step.bytesAt(input) * 2 + 16);
       step.askMemory(memoryOfMembers(items.length));
       const groups = new Map<Json | undefined, Json[]>();
@@ -26,7 +29,10 @@ export const group: Transform = {
   },
 };
 
-/** The fast path, as far as every item has a text under a plain name. Returns the first other item. */
+/**
+ * The fast path for the first items, as long as each has a text under a plain name. Returns the index of the first
+ * other item.
+ */
 function groupTexts(items: readonly Json[], field: string, groups: Map<Json | undefined, Json[]>): number {
   for (let at = 0; at < items.length; at++) {
     const item = items[at] as Json;
@@ -54,7 +60,7 @@ function byName(
   const named = new Map<string, Json[]>();
   for (const [value, group] of groups) named.set(nameOf(value), group);
   if (named.size === groups.size) return Object.fromEntries(named);
-  // Values that differ had the same text, as 1 and "1": their items belong together in their own order.
+  // Different values have the same text, as 1 and "1" do: their items are joined in the order of the input.
   const joined = new Map<string, Json[]>([...named.keys()].map((name) => [name, []]));
   for (const item of items) joined.get(nameOf(read(item)))?.push(item);
   return Object.fromEntries(joined);

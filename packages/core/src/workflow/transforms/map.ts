@@ -7,8 +7,8 @@ import { dataError } from '../step-error.ts';
 import type { Transform } from './transform.ts';
 
 /**
- * Each item becomes an object of its renamed fields: `{ "full_name": "name" }`, and of results computed from them:
- * `{ "total": "{price} * {quantity}" }`. A field that an item lacks is null, but cannot be computed with.
+ * Turns each item into an object of its renamed fields, as in `{ "full_name": "name" }`, and of computed ones, as in `{
+ * "total": "{price} * {quantity}" }`. A field that an item lacks is null, but cannot be used in a computation.
  */
 export const map: Transform = {
   compile({ fields = {} }, input) {
@@ -20,7 +20,7 @@ export const map: Transform = {
       const bytes = step.bytesAt(input) * Math.max(1, members.length) + items.length * names;
       step.boundedBy(bytes);
       return items.map((item, index): Json => {
-        // Every target is a member of the copy already: to set it never reaches a prototype.
+        // Every target is already a member of the copy, so setting it never reaches a prototype.
         const mapped = { ...blank };
         for (const { read, target } of members) mapped[target] = read(item, index);
         return mapped;
@@ -64,5 +64,5 @@ function computation(expression: Expression): (item: Json, index: number) => num
   return (item, index) => calculated(operation, left(item, index), right(item, index));
 }
 
-/** About as many characters as a number has at most, with what stands around it. */
+/** An upper bound of the characters of a number and its punctuation. */
 const LONGEST_NUMBER = 32;

@@ -1,17 +1,14 @@
 /** Numbers of items, in some order. */
 export type Places = Uint32Array<ArrayBuffer>;
 
-/** Places and, for each, a whole number of 64 bits to sort it by. */
+/** Places and, for each, a 64-bit integer to sort it by. */
 export interface Keyed {
   readonly low: Places;
   readonly high: Places;
   readonly places: Places;
 }
 
-/**
- * Radix sort, sixteen bits at a time from the lowest: it takes the same time for each, however many there are, and equal ones
- * keep their order. A digit that all keys share needs no pass.
- */
+/** Stable radix sort, 16 bits at a time from the lowest. A digit that all keys share needs no pass. */
 export function byDigits(keyed: Keyed): Keyed {
   let from = keyed;
   for (let digit = 0; digit < 4; digit++) {
@@ -21,7 +18,7 @@ export function byDigits(keyed: Keyed): Keyed {
   return from;
 }
 
-/** Where the keys of each digit begin; `undefined` when they all have the same one. */
+/** The first target index for each digit; `undefined` when all keys share the digit. */
 function countsOf(words: Places, shift: number): Uint32Array | undefined {
   const counts = new Uint32Array(DIGITS);
   for (let at = 0; at < words.length; at++) {
@@ -54,6 +51,6 @@ function scattered({ low, high, places }: Keyed, starts: Uint32Array, digit: num
   return to;
 }
 
-/** From here on digits are quicker than comparing. */
+/** From this length on, a radix sort is used instead of comparisons. */
 export const MANY = 2048;
 const DIGITS = 65_536;

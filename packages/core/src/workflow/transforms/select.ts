@@ -5,7 +5,10 @@ import { arrayAt, wrongShape } from '../input.ts';
 import { dataError } from '../step-error.ts';
 import type { Transform } from './transform.ts';
 
-/** Keeps the listed fields that each item has; with `field`, takes one value out of an object, or of every item. */
+/**
+ * With `fields`, keeps the listed fields of each item. With `field`, takes one value out of an object, or out of every
+ * item.
+ */
 export const select: Transform = {
   compile({ field, fields }, input) {
     if (Array.isArray(fields)) {

@@ -5,8 +5,8 @@ import { sortedPlaces } from './sorted-places.ts';
 import type { Transform, TransformSettings } from './transform.ts';
 
 /**
- * Stable, by one field or several. Numbers come before texts, texts before true and false, and what is missing or null comes
- * last, whichever the order.
+ * Stable sort by one or several fields. Numbers come before texts, and texts before booleans; missing values and null
+ * come last in either order.
  */
 export const sort: Transform = {
   compile(settings, input) {
@@ -18,7 +18,7 @@ export const sort: Transform = {
       const few = items.length < FEW && keys.length === 1 && only !== undefined ? sortedFew(items, only) : undefined;
       if (few !== undefined) return few;
       let places = Uint32Array.from({ length: items.length }, (_, at) => at);
-      // Sorts that keep the order of equals, by the least key first, together sort by all keys.
+      // Stable sorts by each key, the least significant first, together sort by all keys.
       for (const { field, descending } of keys.toReversed()) {
         places = sortedPlaces(columnOf(items, field), places, descending);
       }
@@ -29,7 +29,7 @@ export const sort: Transform = {
   },
 };
 
-/** A few items by one number each, without typed arrays. */
+/** Sorts a few items by a numeric field, without typed arrays. `undefined` if a value is not a number. */
 function sortedFew(items: readonly Json[], { field, descending }: Key): Json[] | undefined {
   const column = columnOf(items, field);
   const places: number[] = [];

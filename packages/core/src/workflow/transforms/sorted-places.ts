@@ -5,8 +5,8 @@ import { sortedTexts } from './sorted-texts.ts';
 type Column = readonly (Json | undefined)[];
 
 /**
- * The places of a column in the order of its values; equal values keep the order they are given in. Each kind of value is
- * sorted by the means that suit it, so that no types are checked while values are compared.
+ * The places of a column in the order of its values; equal values keep their given order. Each type is sorted by
+ * itself, so that comparisons need not check types.
  */
 export function sortedPlaces(column: Column, places: Places, descending: boolean): Places {
   const kinds = byKind(column, places);
@@ -47,11 +47,11 @@ function byKind(column: Column, places: Places): Kinds {
   };
 }
 
-/** True counts as 1. Few are compared; many go by their digits, which takes the same time for each, however many. */
+/** Sorts numbers and booleans (true is 1): a few by comparison, many by radix sort. */
 function sortedNumbers(column: Column, places: Places, descending: boolean): Places {
   if (places.length < 2) return places;
   const keys = new Float64Array(places.length);
-  // Adding 0 makes one zero of two.
+  // Adding 0 turns -0 into 0.
   for (let at = 0; at < places.length; at++) keys[at] = Number(column[places[at] as number]) + 0;
   if (places.length >= MANY) return byDigits({ ...sortableHalves(keys, descending), places }).places;
   const sign = descending ? -1 : 1;
@@ -59,7 +59,10 @@ function sortedNumbers(column: Column, places: Places, descending: boolean): Pla
   return Uint32Array.from(order, (at) => places[at] as number);
 }
 
-/** Doubles as two whole numbers that are in the same order: the sign turned over, and of negative ones all other bits too. */
+/**
+ * Doubles as two integers each that sort in the same order: the sign bit is inverted, and for negative numbers all
+ * other bits, too.
+ */
 function sortableHalves(keys: Float64Array<ArrayBuffer>, descending: boolean): { low: Places; high: Places } {
   const words = new Uint32Array(keys.buffer);
   const low = new Uint32Array(keys.length);

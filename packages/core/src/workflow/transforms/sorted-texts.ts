@@ -1,9 +1,9 @@
 import { byDigits, type Keyed, MANY, type Places } from './radix.ts';
 
 /**
- * Places in the order of their texts, by code units; equal texts keep the order they are given in. Few are compared. Many go
- * by what stands behind the beginning they all share: as much of it as fits into a number is sorted by digits, and only
- * those that are equal so far are looked at further. So it takes about the same for each, however many there are.
+ * Places in the order of their texts, by code units; equal texts keep their given order. A few texts are compared. Many
+ * are radix-sorted by the code units that follow their common beginning, as many as fit into a key; only texts with
+ * equal keys are then sorted further.
  */
 export function sortedTexts(texts: readonly string[], places: Places, descending: boolean): Places {
   return places.length < MANY
@@ -45,7 +45,7 @@ function sortedFrom(texts: readonly string[], places: Places, { from, descending
   return sorted.places;
 }
 
-/** Sorts a few where they are. */
+/** Insertion sort of a few places, in place. */
 function insert(
   texts: readonly string[],
   places: Places,
@@ -64,16 +64,17 @@ function insert(
   }
 }
 
-/** Those that are the same so far. Often they are the same to the end, and there is nothing to do. */
+/** Sorts the places of texts that are equal so far. */
 function settled(texts: readonly string[], places: Places, order: Order): Places {
   const first = texts[places[0] as number] as string;
   if (places.every((place) => texts[place] === first)) return places;
-  // A text that has ended looks as if it continued with U+0000, and some texts do.
+  // A key pads a text that has ended with zeros, so it looks like one that continues with U+0000. Such texts are
+  // compared.
   const goOn = places.length >= MANY && places.every((place) => (texts[place] as string).length >= order.from);
   return goOn ? sortedFrom(texts, places, order) : compared(texts, places, order.descending);
 }
 
-/** How far all texts are the same, and whether they end there, all of them. */
+/** How far all texts are the same, and whether all of them end there. */
 function shared(texts: readonly string[], places: Places, from: number): { start: number; isEnd: boolean } {
   const first = texts[places[0] as number] as string;
   let start = first.length;
@@ -90,13 +91,16 @@ function shared(texts: readonly string[], places: Places, from: number): { start
 }
 
 interface Keys extends Keyed {
-  /** How many code units are in a key. */
+  /** The number of code units in a key. */
   readonly width: number;
-  /** Whether the whole text is in the key; then equal keys are equal texts. */
+  /** Whether the key with this lower half contains the whole text; then equal keys mean equal texts. */
   isWhole(low: number): boolean;
 }
 
-/** Eight code units of one byte each, or four of two where there are larger ones. A text that has ended counts as zeros. */
+/**
+ * Packs eight code units of one byte each into a key, or four of two bytes if there are larger ones. A text that has
+ * ended is padded with zeros.
+ */
 function keysOf(texts: readonly string[], places: Places, order: Order): Keys {
   const keys = packed(texts, places, order, 8) ?? packed(texts, places, order, 16);
   if (keys === undefined) throw new Error('a code unit has sixteen bits');
