@@ -100,18 +100,18 @@ class Episodes {
   ): Promise<JsonObject> {
     const environment = this.environment(session.principal, env_name);
     const own = this.#of(session);
-    if (own.size >= MOST_EPISODES) {
-      throw new WireRefused(
-        'reset_denied',
-        `${MOST_EPISODES} episodes of this connection are open; close one with env/close/req.`,
-      );
-    }
+    if (own.size >= MOST_EPISODES) throw tooManyEpisodes();
     const id = this.#options.ids.hex().slice(0, 16);
     const episode = await explained(environment.name, async () => {
       const started = await environment.reset({ seed, spec, options });
       requireState(started.state);
       return started;
     });
+    // Meanwhile the connection may have closed, or other episodes may have started.
+    if (session.closed.aborted || own.size >= MOST_EPISODES) {
+      await explained(environment.name, async () => episode.close?.());
+      throw tooManyEpisodes();
+    }
     const observation = this.#observation(id, 0, { state: episode.state });
     own.set(id, { id, environment, episode, observation, reward: 0, isStepping: false });
     return observation as unknown as JsonObject;
@@ -234,6 +234,11 @@ async function explained<Result>(name: string, work: () => Promise<Result>): Pro
     const text = error instanceof Error ? error.message : String(error);
     throw new WireRefused('runtime_error', `The environment ${name} failed: ${text.slice(0, LONGEST_MESSAGE)}`);
   }
+}
+
+function tooManyEpisodes(): WireRefused {
+  const text = `${MOST_EPISODES} episodes of this connection are open; close one with env/close/req.`;
+  return new WireRefused('reset_denied', text);
 }
 
 function requireState(state: unknown): void {
