@@ -1,6 +1,6 @@
 import { type E2AEnvelope, type E2AResponse, projectionsFor } from '@dragoman/protocols';
 import type { Layer } from '../call/handler.ts';
-import { textOf, withStreamed } from '../runs/streamed-text.ts';
+import { wholeAnswer } from '../runs/streamed-text.ts';
 
 /**
  * A unary answer is a stream of one frame: a request with `is_stream: false` is recorded as its final frame alone, with
@@ -17,15 +17,8 @@ async function* folded(
   frames: AsyncIterable<E2AResponse>,
   envelope: E2AEnvelope,
 ): AsyncGenerator<E2AResponse, void, undefined> {
-  let text = '';
-  for await (const frame of frames) {
-    if (!frame.is_final) {
-      text += textOf(frame);
-      continue;
-    }
-    yield frame.sequence === 0 ? frame : alone(text === '' ? frame : withStreamed(frame, { text }), envelope);
-    return;
-  }
+  const final = await wholeAnswer(frames);
+  if (final !== undefined) yield final.sequence === 0 ? final : alone(final, envelope);
 }
 
 /**

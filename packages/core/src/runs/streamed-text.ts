@@ -8,6 +8,23 @@ export function textOf({ response_kind: frameKind, body }: E2AResponse): string 
 }
 
 /**
+ * Reads an answer to its end, for readers that take it whole. Returns the final frame, with the streamed text if it has
+ * no result; `undefined` if the frames end without one. `onFrame` is called with each earlier frame.
+ */
+export async function wholeAnswer(
+  frames: AsyncIterable<E2AResponse>,
+  onFrame: (frame: E2AResponse) => void = () => {},
+): Promise<E2AResponse | undefined> {
+  let text = '';
+  for await (const frame of frames) {
+    if (frame.is_final) return text === '' ? frame : withStreamed(frame, { text });
+    text += textOf(frame);
+    onFrame(frame);
+  }
+  return undefined;
+}
+
+/**
  * The final frame for readers that take an answer whole: without its own result, the streamed text is the result.
  * An agent that streams its whole text need not repeat it at the end.
  */

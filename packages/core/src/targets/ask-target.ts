@@ -15,7 +15,7 @@ import type { AskTarget } from '../executions/target-asks.ts';
 import type { Clock, Log } from '../ports/ports.ts';
 import { Refused, refuse } from '../refusals/refused.ts';
 import { LOST } from '../runs/active-run.ts';
-import { textOf, withStreamed } from '../runs/streamed-text.ts';
+import { wholeAnswer } from '../runs/streamed-text.ts';
 
 /** Sends a workflow's call to a target as a request of its caller, recorded and limited like any other. */
 export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock; log: Log }): AskTarget {
@@ -51,16 +51,10 @@ export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock
     });
     signal.addEventListener('abort', cancel, { once: true });
     try {
-      let text = '';
-      for await (const frame of engine.handle(envelope, { principal, signal, log, beside: { counted: true } })) {
-        if (!frame.is_final) {
-          text += textOf(frame);
-          continue;
-        }
-        if (isLate) refuse('timeout', {}, `${target} did not answer within ${timeoutMs / 1000} s.`);
-        return resultOf(text === '' ? frame : withStreamed(frame, { text }), target);
-      }
-      refuse('agent_failed', {}, `${target} ended without an answer.`);
+      const final = await wholeAnswer(engine.handle(envelope, { principal, signal, log, beside: { counted: true } }));
+      if (final === undefined) refuse('agent_failed', {}, `${target} ended without an answer.`);
+      if (isLate) refuse('timeout', {}, `${target} did not answer within ${timeoutMs / 1000} s.`);
+      return resultOf(final, target);
     } finally {
       forget();
       signal.removeEventListener('abort', cancel);

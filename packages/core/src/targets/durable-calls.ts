@@ -3,12 +3,11 @@ import { EVENT_KINDS, type EventKind, type ToolResult } from '@dragoman/protocol
 import type { Engine } from '../engine/engine.ts';
 import type { Clock, Ids } from '../ports/ports.ts';
 import { failureOf } from '../refusals/refused.ts';
-import { textOf, withStreamed } from '../runs/streamed-text.ts';
+import { wholeAnswer } from '../runs/streamed-text.ts';
 import { question } from '../tools/agent-tool.ts';
 import type { CallDurably } from '../tools/plugins/tools.ts';
 import { LONGEST_CALL_MS } from '../tools/tool-registry.ts';
 import { GONE } from '../tools/wire/connection-audit.ts';
-import type { WireCall } from '../tools/wire/plugin.ts';
 import { resultOf } from './ask-target.ts';
 
 /** Runs tool calls of the wire as requests to the hub, which are journaled. */
@@ -40,7 +39,11 @@ export function durableCalls({ engine, ids, clock }: { engine: Engine; ids: Ids;
     try {
       const { signal, log } = call;
       const frames = engine.handle(envelope, { principal, signal, log, beside: { counted: true } });
-      return result({ success: true, data: resultOf(await finalOf(frames, call, streaming), name) });
+      const final = await wholeAnswer(frames, (frame) => {
+        if (streaming) call.event(eventOf(frame));
+      });
+      if (final === undefined) throw new Error('an answer ended without its final frame');
+      return result({ success: true, data: resultOf(final, name) });
     } catch (error) {
       const known = failureOf(error);
       if (known?.code !== 'tool_failed') throw error;
@@ -51,16 +54,6 @@ export function durableCalls({ engine, ids, clock }: { engine: Engine; ids: Ids;
       forget();
     }
   };
-}
-
-async function finalOf(frames: AsyncIterable<E2AResponse>, call: WireCall, streaming: boolean): Promise<E2AResponse> {
-  let text = '';
-  for await (const frame of frames) {
-    if (frame.is_final) return text === '' ? frame : withStreamed(frame, { text });
-    text += textOf(frame);
-    if (streaming) call.event(eventOf(frame));
-  }
-  throw new Error('an answer ended without its final frame');
 }
 
 /** Events of a tool are passed on unchanged; chunks of other targets become `status` events. */

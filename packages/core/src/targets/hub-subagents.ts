@@ -3,7 +3,7 @@ import { allows, type Principal } from '../call/principal.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { failureOf, refuse } from '../refusals/refused.ts';
-import { textOf, withStreamed } from '../runs/streamed-text.ts';
+import { wholeAnswer } from '../runs/streamed-text.ts';
 import type { MemoriesStore } from '../store/memories.ts';
 import { question } from '../tools/agent-tool.ts';
 import { KeptRows, type RowPlace } from '../tools/kept-rows.ts';
@@ -229,14 +229,10 @@ function placeOf({ id }: Principal): RowPlace {
   return { owner: id, name: '' };
 }
 
-/** The final frame, with what was streamed before it. */
 async function finalOf(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse> {
-  let text = '';
-  for await (const frame of frames) {
-    if (frame.is_final) return text === '' ? frame : withStreamed(frame, { text });
-    text += textOf(frame);
-  }
-  throw new Error('an answer ended without its final frame');
+  const final = await wholeAnswer(frames);
+  if (final === undefined) throw new Error('an answer ended without its final frame');
+  return final;
 }
 
 const MOST_SUBAGENTS = 64;

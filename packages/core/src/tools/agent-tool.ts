@@ -10,7 +10,7 @@ import { MOST_HOPS, TOO_MANY_HOPS } from '../call/hops.ts';
 import type { Ids } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
 import { LOST } from '../runs/active-run.ts';
-import { textOf, withStreamed } from '../runs/streamed-text.ts';
+import { wholeAnswer } from '../runs/streamed-text.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import type { ToolCall, ToolOutcome } from './tool.ts';
 import type { ConfiguredTool } from './tools-config.ts';
@@ -65,13 +65,10 @@ export async function toolResultOf(
   };
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    let text = '';
-    for await (const frame of engine.handle(envelope, { principal, signal, ask, log: SILENT, beside: COUNTED })) {
-      if (frame.is_final) return outcomeOf(text === '' ? frame : withStreamed(frame, { text }));
-      text += textOf(frame);
-      emit(frame, call);
-    }
-    throw new Error('The agent ended without an answer.');
+    const frames = engine.handle(envelope, { principal, signal, ask, log: SILENT, beside: COUNTED });
+    const final = await wholeAnswer(frames, (frame) => emit(frame, call));
+    if (final === undefined) throw new Error('The agent ended without an answer.');
+    return outcomeOf(final);
   } finally {
     signal.removeEventListener('abort', cancel);
   }

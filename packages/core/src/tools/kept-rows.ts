@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Json } from '@dragoman/protocols';
 import type { Clock } from '../ports/ports.ts';
 import type { MemoriesStore, MemoryQuota } from '../store/memories.ts';
+import { InTurn } from './in-turn.ts';
 import { WireRefused } from './wire/wire-refused.ts';
 
 export interface KeptRowsOptions {
@@ -30,8 +31,7 @@ export interface KeptRow<Value> {
 export class KeptRows<Value extends Json> {
   readonly #options: KeptRowsOptions;
   readonly #quota: MemoryQuota;
-  /** The last change of each place. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #changes = new InTurn();
 
   constructor(options: KeptRowsOptions) {
     this.#options = options;
@@ -75,20 +75,8 @@ export class KeptRows<Value extends Json> {
   }
 
   /** Runs the changes of a place one after the other, so that none is based on data that another is about to change. */
-  async inTurn<Result>(place: RowPlace, change: () => Promise<Result>): Promise<Result> {
-    const space = this.#space(place);
-    const before = this.#turns.get(space);
-    const changed = before === undefined ? change() : before.then(change);
-    const over = changed.then(
-      () => {},
-      () => {},
-    );
-    this.#turns.set(space, over);
-    try {
-      return await changed;
-    } finally {
-      if (this.#turns.get(space) === over) this.#turns.delete(space);
-    }
+  inTurn<Result>(place: RowPlace, change: () => Promise<Result>): Promise<Result> {
+    return this.#changes.run(this.#space(place), change);
   }
 
   #space({ owner, name }: RowPlace): string {

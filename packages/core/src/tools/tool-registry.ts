@@ -1,4 +1,4 @@
-import { failure, type Issue, type JsonObject, nearest } from '@dragoman/protocols';
+import { failure, type JsonObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
 import type { Ask } from '../call/ask.ts';
 import type { ToolEvent, ToolFilter } from '../call/caller-tools.ts';
@@ -156,11 +156,6 @@ export class ToolRegistry {
 
   #check(tool: Tool, request: ToolRequest): ToolResult | Promise<ToolResult> {
     const issues = tool.issuesOf(request.args);
-    if (issues instanceof Promise) return issues.then((found) => this.#run(tool, request, found));
-    return this.#run(tool, request, issues);
-  }
-
-  #run(tool: Tool, request: ToolRequest, issues: readonly Issue[]): ToolResult | Promise<ToolResult> {
     if (issues.length > 0) refuse('invalid_message', { issues }, `${request.name}: ${issues[0]?.message}`);
     const approved = this.approvals.before(request);
     return approved === undefined ? this.#start(tool, request) : approved.then(() => this.#start(tool, request));

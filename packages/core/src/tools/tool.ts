@@ -19,7 +19,7 @@ export interface Tool {
   /** Further data from its MCP server: title, annotations, icons and `_meta`. */
   readonly mcp?: JsonObject | undefined;
   /** All problems with the arguments, checked before each call. */
-  issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
+  issuesOf(args: JsonObject): readonly Issue[];
   /** Thrown errors become `tool_error`; a `Refused` keeps its code. */
   run(args: JsonObject, call: ToolCall): ToolOutcome | Promise<ToolOutcome>;
 }

@@ -92,7 +92,7 @@ export class HostSession<Principal> {
   /** Handles one parsed message. */
   receive(json: Json, now: Date): Reaction {
     if (this.#state === 'closed') return NOTHING;
-    if (this.#state === 'handshake') return this.#receiveFromStranger(json, now);
+    if (this.#state === 'handshake') return this.#receiveFromUnproven(json, now);
     const outcome = decodeWire(json, now);
     return outcome.ok ? this.#dispatch(outcome.value, now) : this.#refuseInvalid(json, outcome.issues, now);
   }
@@ -185,7 +185,7 @@ export class HostSession<Principal> {
   }
 
   /** Before the handshake only a handshake is read. */
-  #receiveFromStranger(json: Json, now: Date): Reaction {
+  #receiveFromUnproven(json: Json, now: Date): Reaction {
     const type = isObject(json) ? json['type'] : undefined;
     // An error is never answered with an error, otherwise two peers could exchange errors endlessly.
     if (type === 'error') return NOTHING;

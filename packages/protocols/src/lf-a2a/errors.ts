@@ -34,7 +34,7 @@ export function a2aError(name: A2aErrorName, message: string): A2aError {
 export function a2aErrorOf({ code: ours, message, details }: Failure): A2aError {
   const row = FAILURES[ours];
   const { issues = [], suggestions = [], retry_after: retryAfter } = details;
-  const code = CODES[row.jsonrpc] ?? -32603;
+  const code = CODES.has(row.jsonrpc) ? row.jsonrpc : -32603;
   const violations = issues.map(({ pointer, message: description }) => ({ field: fieldOf(pointer), description }));
   return {
     code,
@@ -69,12 +69,7 @@ function fieldOf(pointer: string): string {
 const TYPES = 'type.googleapis.com/google.rpc.';
 
 /** JSON-RPC's reserved codes are valid in A2A; our additional ones are not. */
-const CODES: Readonly<Record<number, number>> = {
-  [-32700]: -32700,
-  [-32600]: -32600,
-  [-32601]: -32601,
-  [-32602]: -32602,
-};
+const CODES: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602]);
 
 const STATUSES: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',

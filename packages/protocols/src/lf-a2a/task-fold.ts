@@ -31,7 +31,7 @@ export interface TaskFoldOptions {
  */
 export class TaskFold {
   readonly #options: TaskFoldOptions;
-  readonly #artifacts = new Map<string, { name?: string; text: string[]; parts: MessagePart[] }>();
+  readonly #artifacts = new Map<string, { text: string[]; parts: MessagePart[] }>();
   /** The open questions, oldest first. The status shows the oldest. */
   readonly #questions = new Map<string, Question>();
   readonly #history: Message[];
@@ -174,7 +174,7 @@ export class TaskFold {
   #answer() {
     const known = this.#artifacts.get(ANSWER);
     if (known !== undefined) return known;
-    const made: { name?: string; text: string[]; parts: MessagePart[] } = { text: [], parts: [] };
+    const made: { text: string[]; parts: MessagePart[] } = { text: [], parts: [] };
     this.#artifacts.set(ANSWER, made);
     return made;
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { failure, type Json, type JsonObject, show } from '@dragoman/protocols';
 import type { ChainNode } from '@dragoman/protocols/a2e-wire';
 import { atMost } from '../../json/json-size.ts';
@@ -96,7 +97,7 @@ class ChainRun {
     while (next !== '') {
       const node = byId.get(next) as ReadyNode;
       // Synchronous steps and conditions would otherwise block the event loop until the end of the chain.
-      if (visited.size > 0) await aTurn();
+      if (visited.size > 0) await nextTurn();
       this.#signal.throwIfAborted();
       if (visited.has(next)) throw new ChainFault('chain_cycle', `the chain reached ${JSON.stringify(next)} twice`);
       visited.add(next);
@@ -173,7 +174,7 @@ class ChainRun {
     const queue = items.entries();
     const work = async () => {
       for (const [index, item] of queue) {
-        if (index > 0) await aTurn();
+        if (index > 0) await nextTurn();
         this.#signal.throwIfAborted();
         if (!this.#holds(mapped, { item, index })) {
           this.#emit(mapped.node_id, 'skip', {});
@@ -305,10 +306,6 @@ function tooMuch(what: string, limit: number): ChainFault {
     'chain_error',
     `the ${what} of all steps of a chain may have at most ${limit} bytes together; pass on only the needed fields`,
   );
-}
-
-function aTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 const MOST_ITEMS = 1_000;

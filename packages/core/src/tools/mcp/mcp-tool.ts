@@ -32,8 +32,7 @@ export function mcpTool(
     issuesOf: (args) => {
       if (isUnusable) return [];
       try {
-        const issues = check.issuesOf(args);
-        return issues instanceof Promise ? issues.catch(giveUp) : issues;
+        return check.issuesOf(args);
       } catch (error) {
         // Arguments that are too large do not mean that the schema is unusable.
         if (failureOf(error)?.code === 'too_large') throw error;

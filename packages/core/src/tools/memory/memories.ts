@@ -13,6 +13,7 @@ import {
   type MemoryRow,
   wholeOf,
 } from '../../store/memories.ts';
+import { InTurn } from '../in-turn.ts';
 import type { WireSession } from '../wire/plugin.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import type { Search } from './search.ts';
@@ -48,8 +49,8 @@ export class Memories {
   readonly #options: MemoriesOptions;
   readonly #quota: MemoryQuota;
   readonly #working = new WeakMap<WireSession, Working>();
-  /** The last search of each caller. */
-  readonly #looking = new Map<string, Promise<void>>();
+  /** Searches of one caller wait for each other: the searched entries are in memory meanwhile, possibly for seconds. */
+  readonly #searches = new InTurn();
 
   constructor(options: MemoriesOptions) {
     this.#options = options;
@@ -88,23 +89,7 @@ export class Memories {
     const { length } = wanted.query;
     if (length > LONGEST_QUERY)
       refuse('invalid_message', {}, `query may have ${LONGEST_QUERY} characters; it has ${length}`);
-    return this.#inTurn(session.principal.id, () => this.#retrieve(session, memoryId, wanted, stop));
-  }
-
-  /**
-   * Runs the searches of each caller one after the other, because the searched entries are in memory meanwhile,
-   * possibly for seconds.
-   */
-  async #inTurn<Found>(caller: string, look: () => Promise<Found>): Promise<Found> {
-    const before = this.#looking.get(caller);
-    const found = before === undefined ? look() : before.then(look);
-    const over = found.then(ignore, ignore);
-    this.#looking.set(caller, over);
-    try {
-      return await found;
-    } finally {
-      if (this.#looking.get(caller) === over) this.#looking.delete(caller);
-    }
+    return this.#searches.run(session.principal.id, () => this.#retrieve(session, memoryId, wanted, stop));
   }
 
   async #retrieve(
@@ -265,8 +250,6 @@ function textsIn(value: Json | readonly string[]): string[] {
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(textsIn);
   return value === null ? [] : [String(value)];
 }
-
-function ignore(): void {}
 
 function digest(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

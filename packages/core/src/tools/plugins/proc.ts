@@ -182,7 +182,7 @@ class Processes {
   }
 
   #requireRoom(session: WireSession): void {
-    const { max_per_connection: own = 4, max_processes: all = 32 } = this.#options.config;
+    const { max_per_connection: own, max_processes: all } = this.#options.config;
     const running =
       [...this.#of(session).values()].filter((run) => run.isRunning).length + (this.#starting.get(session) ?? 0);
     if (running >= own) throw new WireRefused('proc_limit', `${own} processes of this connection run; end one first.`);
