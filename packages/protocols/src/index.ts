@@ -127,6 +127,6 @@ export { pointerTo, segmentsOf, valueAt } from './pointer.ts';
 export { retryAfterMs } from './retry-after.ts';
 export { type JsonSchema, SCHEMA_BASE, type SchemaSet } from './schema.ts';
 export type { Static } from './static.ts';
-export { formatTimestamp, isTimestamp, parseTimestamp, timesOf } from './time.ts';
+export { isTimestamp, parseTimestamp } from './time.ts';
 export { UNSEEN_CHARACTERS } from './unseen-characters.ts';
 export { issuesOf, show, type Validator } from './validation.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatTimestamp, isTimestamp, isUtcTimestamp, parseTimestamp, timesOf, UTC_TIMESTAMP } from './time.ts';
+import { isTimestamp, isUtcTimestamp, parseTimestamp, UTC_TIMESTAMP } from './time.ts';
 
 describe('RFC 3339 is read', () => {
   test.each([
@@ -91,23 +91,4 @@ test('every valid timestamp can be read, and no other text', () => {
     }),
     { numRuns: 5000 },
   );
-});
-
-test('a time is written in UTC, also one of the same millisecond and one before it', () => {
-  for (const at of [0, 1_774_699_200_123, 1_774_699_200_123, -1, 1_774_699_200_124]) {
-    expect(formatTimestamp(new Date(at))).toBe(new Date(at).toISOString());
-  }
-});
-
-test('the time of a clock is one object for as long as a millisecond lasts', () => {
-  let milliseconds = 1000;
-  const now = timesOf(() => milliseconds);
-  const first = now();
-  expect(first.getTime()).toBe(1000);
-  expect(now()).toBe(first);
-  milliseconds = 1001;
-  expect([now().getTime(), first.getTime()]).toEqual([1001, 1000]);
-  // A clock may be set back.
-  milliseconds = 500;
-  expect(now().getTime()).toBe(500);
 });

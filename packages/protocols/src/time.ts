@@ -13,29 +13,6 @@ export function instantOf(text: string): number {
   return day * 86_400_000 + seconds * 1000 + millisecondsAfter(text) - zoneOffset(text);
 }
 
-/**
- * The current time of a clock. Callers in the same millisecond share one object, which must not
- * be changed.
- */
-export function timesOf(clock: () => number): () => Date {
-  let last = new Date(Number.NaN);
-  return () => {
-    const now = clock();
-    if (now !== last.getTime()) last = new Date(now);
-    return last;
-  };
-}
-
-/** A time as RFC 3339 in UTC. The last text is reused for the same millisecond. */
-export function formatTimestamp(time: Date): string {
-  const at = time.getTime();
-  if (at !== formatted.at) formatted = { at, text: time.toISOString() };
-  return formatted.text;
-}
-
-/** The last formatted time and its text. */
-let formatted = { at: Number.NaN, text: '' };
-
 /** Whether a text is RFC 3339, without computing the time. */
 export function isTimestamp(text: string): boolean {
   return TIMESTAMP.test(text) && hasItsDay(text);

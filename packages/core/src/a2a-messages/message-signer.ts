@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { DATA_LIMITS, formatTimestamp, type Json, LONG_TEXT } from '@dragoman/protocols';
+import { DATA_LIMITS, type Json, LONG_TEXT } from '@dragoman/protocols';
 import {
   type A2AMessage,
   a2aMessagesDialect,
@@ -45,7 +45,7 @@ export class MessageSigner {
 
   /** The message with the current time, signed. An earlier answer that is sent again gets a new time too. */
   async sign<Message extends A2AMessage>(message: Message): Promise<Message> {
-    const timestamp = formatTimestamp(this.#clock.now());
+    const timestamp = this.#clock.now().toISOString();
     const auth = {
       agent_id: message.sender_id,
       timestamp,

@@ -1,4 +1,3 @@
-import { formatTimestamp } from '@dragoman/protocols';
 import type { Check } from '../call/handler.ts';
 import type { Clock } from '../ports/ports.ts';
 
@@ -7,7 +6,7 @@ export function stampConversion(clock: Clock): Check {
   return (next) => (envelope, call) => {
     const { provenance } = envelope;
     if (provenance.converter !== 'dragoman' || provenance.converted_at !== null) return next(envelope, call);
-    const converted_at = formatTimestamp(clock.now());
+    const converted_at = clock.now().toISOString();
     return next({ ...envelope, provenance: { ...provenance, converted_at } }, call);
   };
 }

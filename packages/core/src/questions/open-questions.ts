@@ -2,7 +2,6 @@ import {
   decodeNewQuestion,
   type E2AResponse,
   failure,
-  formatTimestamp,
   type GivenAnswer,
   type Json,
   type NewQuestion,
@@ -236,7 +235,7 @@ export class OpenQuestions {
       ...fittingAnswer(known.open.question, given),
       by: principal.id,
       channel,
-      at: formatTimestamp(this.#clock.now()),
+      at: this.#clock.now().toISOString(),
     };
     await this.#finish(known, 'answered', answer);
     return answer;
@@ -259,8 +258,8 @@ export class OpenQuestions {
       question_id: `q_${this.#ids.hex()}`,
       ...question,
       ...(options !== undefined && { options }),
-      asked_at: formatTimestamp(new Date(now)),
-      expires_at: formatTimestamp(new Date(now + expires_in_ms)),
+      asked_at: new Date(now).toISOString(),
+      expires_at: new Date(now + expires_in_ms).toISOString(),
     };
   }
 
@@ -268,7 +267,7 @@ export class OpenQuestions {
     if (known.end !== undefined) return;
     const option = rejectingOption(known.open.question);
     const choice = option === undefined ? ({ action: 'decline' } as const) : SELECTED(option.id);
-    const answer = { ...choice, by: null, channel: 'expiry', at: formatTimestamp(this.#clock.now()) };
+    const answer = { ...choice, by: null, channel: 'expiry', at: this.#clock.now().toISOString() };
     this.#finish(known, 'expired', answer).catch((error) => {
       this.#log.warn(
         { question_id: known.open.question.question_id, error: String(error) },

@@ -3,7 +3,6 @@ import {
   type E2AResponse,
   e2aDialect,
   type Failure,
-  formatTimestamp,
   newProvenance,
   projectionsFor,
 } from '@dragoman/protocols';
@@ -40,7 +39,7 @@ export class FrameMaker {
   /** Any frame: kind, body and end are given; number, time and echoes are added. Written as one literal for speed. */
   frame(given: Partial<E2AResponse>): E2AResponse {
     const envelope = this.#envelope;
-    const timestamp = formatTimestamp(this.#clock.now());
+    const timestamp = this.#clock.now().toISOString();
     const frame: E2AResponse = {
       protocol_version: envelope.protocol_version,
       response_id: this.#ids.uuid(),

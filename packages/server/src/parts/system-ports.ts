@@ -1,12 +1,12 @@
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock, Ids, Log, LogFields } from '@dragoman/core';
-import { REDACTED, timesOf } from '@dragoman/protocols';
+import { REDACTED } from '@dragoman/protocols';
 import pino from 'pino';
 
 /** The real clock. */
 export const systemClock: Clock = {
-  now: timesOf(() => Date.now()),
+  now: () => new Date(),
   elapsed: () => performance.now(),
   // A timer must not keep the process alive: required work is awaited explicitly.
   wait: async (milliseconds, signal) => {
