@@ -1,4 +1,6 @@
-/** The prefix of owners of records whose sender has no key. It contains a blank, so no agent's id begins with it. */
+/**
+ * The prefix of the owner of a record whose sender has no key. It contains a blank, so no agent's id begins with it.
+ */
 export const ANONYMOUS = 'anonymous ';
 
 /** Whether a record belongs to an anonymous sender. For a caller, use `Principal.kind`. */
@@ -6,9 +8,9 @@ export function isAnonymousOwner(owner: string): boolean {
   return owner.startsWith(ANONYMOUS);
 }
 
-/** Which records of senders without a key are kept. */
+/** The limits on the records of senders without a key. */
 export interface AnonymousRange {
-  /** Of all of them together. */
+  /** How many bytes are kept of all records together. */
   readonly keepBytes: number;
   /** Epoch milliseconds: older ones are removed in any case. */
   readonly before: number;
@@ -35,11 +37,13 @@ export type AnonymousKind = (typeof ANONYMOUS_KINDS)[number]['kind'];
 export interface AnonymousRecord {
   readonly at: number;
   readonly bytes: number;
-  /** It is open, or its answer is still to be delivered. */
+  /** Whether it has not ended, or its answer is still to be delivered. */
   readonly isOpen: boolean;
 }
 
-/** Goes through records, the newest first: once one does not fit, no older one does. */
+/**
+ * Decides, from the newest record to the oldest, which ones are kept. Once a record does not fit, no older one does.
+ */
 export class AnonymousRoom {
   used = 0;
   #room: number;
@@ -54,7 +58,6 @@ export class AnonymousRoom {
     return this.#room;
   }
 
-  /** Whether the record is kept. */
   keeps({ at, bytes, isOpen }: AnonymousRecord): boolean {
     const fits = at >= this.#before && bytes <= this.#room;
     this.#room = bytes <= this.#room ? this.#room - bytes : 0;
@@ -64,5 +67,5 @@ export class AnonymousRoom {
   }
 }
 
-/** The size of a record beside its texts: its row, its index entries, and its dependent rows. */
+/** The assumed size of a record without its texts: its row, its index entries, and its dependent rows. */
 export const RECORD_BYTES = 512;

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync
 import { dirname } from 'node:path';
 
 /**
- * Space kept back on the disk. On a full disk even a DELETE needs space, so without it nothing could be removed.
+ * A file that reserves space on the disk. On a full disk even a DELETE needs space; it gets the space of this file.
  */
 export class Ballast {
   readonly #path: string;
@@ -20,7 +20,7 @@ export class Ballast {
     return this.#bytes;
   }
 
-  /** Whether it is in place. */
+  /** Whether the file is in place. */
   get held(): boolean {
     return this.#held;
   }
@@ -30,7 +30,7 @@ export class Ballast {
     this.#held = this.#bytes === 0;
   }
 
-  /** Puts it in place when the disk has space for it. Returns whether it is in place. */
+  /** Creates the file if the disk has space for it. Returns whether it is in place. */
   restore(): boolean {
     if (this.#held) return true;
     const { bavail, bsize } = statfsSync(dirname(this.#path));
@@ -59,5 +59,5 @@ export class Ballast {
   }
 }
 
-/** The space that must remain free, so that restoring it does not fill the disk again. */
+/** The space that must remain free, so that restoring the ballast does not fill the disk again. */
 const MARGIN = 1_048_576;

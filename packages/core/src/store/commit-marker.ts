@@ -16,8 +16,9 @@ import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
 /**
- * Keeps the number of commits in a file beside the database, written about once a second. SQLite silently drops everything after a
- * damaged place in its log: a database that is behind its marker has lost acknowledged writes.
+ * Writes the number of commits to a file beside the database, at most once a second. SQLite silently drops everything
+ * after a damaged place in its log, so a database that contains fewer commits than its marker says has lost
+ * acknowledged writes.
  */
 export class CommitMarker {
   readonly #path: string;
@@ -35,18 +36,18 @@ export class CommitMarker {
     this.#elapsed = elapsed;
   }
 
-  /** The number of commits when it was last written; 0 when there is no marker that can be read. */
+  /** The number in the file; 0 without a readable file. */
   read(): number {
     try {
       const { commits } = JSON.parse(readFileSync(this.#path, 'utf8'));
       return Number.isSafeInteger(commits) ? commits : 0;
     } catch {
-      // A power cut can leave it empty.
+      // A power cut can leave the file empty.
       return 0;
     }
   }
 
-  /** Notes the number of commits; `count` is called again when it is written. */
+  /** Writes the number of commits, now or at most a second later. */
   note(count: () => number): void {
     if (this.#elapsed() - this.#writtenAt >= INTERVAL_MS) this.write(count());
     else
@@ -55,7 +56,7 @@ export class CommitMarker {
       }, INTERVAL_MS).unref();
   }
 
-  /** An older marker is as good: without a descriptor or room for it the next one is written later. */
+  /** Ignores errors, such as a full disk: an older marker is safe too, and the next write comes soon. */
   write(count: number): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -82,11 +83,14 @@ export class CommitMarker {
 export interface CommitMarkerOptions {
   readonly folder: string;
   readonly elapsed: () => number;
-  /** Called once if the database file is missing at a write: what is committed to it then is lost. */
+  /** Called once if the database file is missing at a write: everything committed after its removal will be lost. */
   readonly onGone?: () => void;
 }
 
-/** Refuses a database that lost commits: a key revoked or a nonce used in them would be valid again. */
+/**
+ * Refuses a database that has lost commits: a key that was revoked or a nonce that was used in them would be valid
+ * again.
+ */
 export function refuseLoss(database: Database, { folder, marker }: { folder: string; marker: CommitMarker }): void {
   const [has, had] = [countOf(database), marker.read()];
   if (has >= had) return;
@@ -97,7 +101,7 @@ export function refuseLoss(database: Database, { folder, marker }: { folder: str
   );
 }
 
-/** Refuses to create a database where one has been: it would be empty, and the files beside it useless. */
+/** Refuses to create an empty database in a folder whose other files belong to a database that is missing. */
 export function refuseMissing(folder: string): void {
   if (sizeOf(join(folder, DATABASE)) > 0) return;
   const left = BESIDE.filter((name) => sizeOf(join(folder, name)) > 0);
@@ -109,14 +113,14 @@ export function refuseMissing(folder: string): void {
   );
 }
 
-/** In bytes; in entries, of a folder. */
+/** The bytes of a file, or the number of entries of a folder. */
 function sizeOf(path: string): number {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return 0;
   return found.isDirectory() ? readdirSync(path).length : found.size;
 }
 
-/** Its name begins as that of the database: removing `dragoman.db*` before a restore removes both. */
+/** Begins with the name of the database, so that removing `dragoman.db*` before a restore removes the marker, too. */
 const MARKER = `${DATABASE}-commits`;
 /** Files that only a server with a database leaves in its folder. */
 const BESIDE = [`${DATABASE}-wal`, MARKER, 'vault.key', 'stored'];

@@ -6,12 +6,15 @@ import { errorOf } from './sqlite-messages.ts';
 import { SqliteStore, type StoreOwner } from './sqlite-store.ts';
 import { StoreError } from './store-error.ts';
 
-/** The same store on a database in memory, gone with the process: for embedding without durability, and for tests. */
+/**
+ * Opens an SQLite store in memory, which is lost when the process ends: for embedding without durability, and for
+ * tests.
+ */
 export async function openMemoryStore(): Promise<SqliteStore> {
   return memoryStoreOn(await loadEngine());
 }
 
-/** There is no disk to wait for, so no thread is needed: each call runs at once. */
+/** There is no disk to wait for, so each call runs at once, without a thread. */
 export function memoryStoreOn(engine: SqliteEngine, database = openInMemory(engine)): SqliteStore {
   const committer = new Committer({
     database,

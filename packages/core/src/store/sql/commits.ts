@@ -1,12 +1,12 @@
 import type { Database } from '../sqlite-engine.ts';
 
-/** How many transactions were committed over all the life of the database. */
+/** How many transactions were committed since the database was created. */
 export function countOf(database: Database): number {
   const { count } = database.prepare('SELECT count FROM commits').get() as { count: number };
   return count;
 }
 
-/** The number of this opening of the store. An earlier one that wrote anything had a lower number. */
+/** The number of this opening of the store. It is higher than that of any earlier opening that wrote something. */
 export function epochOf(database: Database): number {
   return countOf(database) + 1;
 }

@@ -87,7 +87,7 @@ export function credentialWrites(database: Database) {
   };
 }
 
-/** Deleting a secret must work on a full disk too. */
+/** Deleting a secret must also work on a full disk. */
 export function credentialRemovals(database: Database) {
   const remove = database.prepare('DELETE FROM credentials WHERE credential_id = ?');
   const purge = database.prepare('DELETE FROM credential_receipts WHERE used_at < ?');
@@ -105,7 +105,7 @@ export function credentialRemovals(database: Database) {
   };
 }
 
-/** Replaces the seal that was read. False when another has replaced it already. */
+/** Prepares replacing the seal whose `mac` is `previous`. The result is false when the stored seal is another one. */
 function sealing(database: Database): (seal: VaultSeal, previous: string | null) => boolean {
   const first = database.prepare(
     'INSERT INTO vault_seal (id, salt, key_check, manifest, mac) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
