@@ -5,8 +5,8 @@ import type { Redactor } from '../gate/redactor.ts';
 import { type LongText, stringOf } from '../text/long-text.ts';
 
 /**
- * JSON text in which the secrets in strings, names and numbers are replaced, and which is JSON still. A long one is read in pieces,
- * so that others have their turn in between.
+ * Replaces secrets in the strings, names and numbers of a JSON text; the result is still JSON. A long text is read in
+ * pieces, so that other work gets its turn in between.
  */
 export async function redactedJson<Text extends string | LongText>(
   json: Text,
@@ -35,7 +35,7 @@ async function isFoundIn(parts: readonly Uint8Array[], redactor: Redactor): Prom
   return before.digest('hex') !== after.digest('hex');
 }
 
-/** String by string: text that spans two strings is not a secret. */
+/** Replaces string by string, because a match that spans two strings is not a secret. */
 async function replaced(json: string, redactor: Redactor): Promise<string> {
   let clean = '';
   let turn = 0;
@@ -58,7 +58,7 @@ async function replaced(json: string, redactor: Redactor): Promise<string> {
   return clean;
 }
 
-/** The place behind the quote that closes the string. */
+/** The place after the quote that closes the string. */
 function endOfString(json: string, open: number): number {
   for (let at = open + 1; ; at += 1) {
     if (json[at] === '"') return at + 1;
