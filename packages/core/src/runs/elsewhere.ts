@@ -19,9 +19,7 @@ export interface Elsewhere {
    * node.
    */
   giveAuth(node: number, key: RequestKey, auth: E2AAuth): Promise<void>;
-  /**
-   * The credentials that another node gave for a request that it recorded for this one. They can be taken only once.
-   */
+  /** The credentials that another node gave for a request that it recorded for this one. Each is taken once. */
   takeAuth(key: RequestKey): E2AAuth | undefined;
   /** Tells another node that a request was recorded for it. */
   handOver(node: number): void;

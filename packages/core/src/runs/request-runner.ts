@@ -80,9 +80,7 @@ export class RequestRunner {
     return new FrameMaker({ envelope, clock, ids, from });
   }
 
-  /**
-   * Waits for the request's turn and records that it has started. False when the request is not to be answered here.
-   */
+  /** Waits for the request's turn and records that it has started. False when it is not to be answered here. */
   async #turn(live: LiveRequest, { principal }: Call): Promise<boolean> {
     const { table, clock, heldFor, onLost } = this.#options;
     const { row } = live;

@@ -62,9 +62,7 @@ export class RunCounts {
   }
 }
 
-/**
- * `succeeded`, or the E2A code of the failure. Codes that are not ours, which agents make up, all count as `failed`.
- */
+/** `succeeded`, or the E2A code of the failure. Codes that agents make up all count as `failed`. */
 export function outcomeOfFrame({ status, body }: E2AResponse): string {
   if (status !== 'failed') return SUCCEEDED;
   const code = body['code'];

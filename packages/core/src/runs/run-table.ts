@@ -84,9 +84,7 @@ export class RunTable {
     return done;
   }
 
-  /**
-   * Puts a run in the table. An earlier run with the same name loses the name, but stays in the table until it is over.
-   */
+  /** Puts a run in the table. An earlier run loses the name, but stays in the table until it is over. */
   add(run: ActiveRun, name?: string): void {
     const before = name === undefined ? undefined : this.#live.remove(name);
     if (before !== undefined) this.#put(before, this.#nextNumber());

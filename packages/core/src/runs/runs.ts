@@ -342,9 +342,7 @@ export class Runs {
     return this.#find(key)?.readers?.isEmpty === false;
   }
 
-  /**
-   * The frames of a request, from its run or else from the record: a request is recorded before it leaves the table.
-   */
+  /** The frames of a request, from its run or else from the store, where it is recorded before its run ends. */
   #sourceOf(key: RequestKey, reader: { readonly signal?: AbortSignal | undefined } = {}): FrameSource {
     const live = this.#find(key);
     // `signal` is read only where needed, because reading it creates it.

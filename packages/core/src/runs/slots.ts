@@ -17,9 +17,7 @@ export interface SlotRequest {
 /** A waiting run. */
 type Waiting = Pick<Principal, 'id' | 'kind'>;
 
-/**
- * The right of a request to wait. Release it exactly once: when the request has called `take`, or when it never will.
- */
+/** The right of a request to wait. Release it exactly once: when the request has called `take`, or never will. */
 export interface Announced {
   release(): void;
 }
@@ -190,9 +188,7 @@ function remove(line: Line, principal: string, waiter: Waiter): boolean {
 
 /** Waiting requests of all known principals in one lane. Each is kept in memory until its turn. */
 const MOST_WAITING = 10_000;
-/**
- * Equals the default of `connections_per_agent`: a caller with one connection for each answer reaches that limit first.
- */
+/** Equals the default of `connections_per_agent`, which a caller that waits for its answers reaches first. */
 const MOST_WAITING_OF_ONE = 1_000;
 /** Waiting requests of all anonymous principals in one lane. Known callers go first, so these may wait long. */
 const MOST_WAITING_ANONYMOUS = 100;

@@ -1,6 +1,4 @@
-/**
- * The prefix of the owner of a record whose sender has no key. It contains a blank, so no agent's id begins with it.
- */
+/** The prefix of owners of records whose sender has no key. No agent's id begins with it, because it has a blank. */
 export const ANONYMOUS = 'anonymous ';
 
 /** Whether a record belongs to an anonymous sender. For a caller, use `Principal.kind`. */
@@ -41,9 +39,7 @@ export interface AnonymousRecord {
   readonly isOpen: boolean;
 }
 
-/**
- * Decides, from the newest record to the oldest, which ones are kept. Once a record does not fit, no older one does.
- */
+/** Decides, from the newest record on, which ones are kept. Once a record does not fit, no older one does. */
 export class AnonymousRoom {
   used = 0;
   #room: number;

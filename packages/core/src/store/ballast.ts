@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/**
- * A file that reserves space on the disk. On a full disk even a DELETE needs space; it gets the space of this file.
- */
+/** Reserves space on the disk in a file: on a full disk even a DELETE needs space, and gets that of the file. */
 export class Ballast {
   readonly #path: string;
   readonly #bytes: number;

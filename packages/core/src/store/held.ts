@@ -23,9 +23,7 @@ export interface Claimed<Row> {
 /** How many runs are claimed in one write. */
 export const CLAIM_LIMIT = 500;
 
-/**
- * Claims all there are. While the store is away it waits, because nobody else would continue the runs claimed so far.
- */
+/** Claims all. While the store is away it waits, because nobody else would continue the runs claimed so far. */
 export async function claimAll<Row>(
   claim: (limit: number) => Promise<readonly Row[]>,
   patience: Omit<Patience, 'what'>,

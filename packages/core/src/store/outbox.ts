@@ -114,7 +114,5 @@ export interface OutboxStore {
 /** The recorded reason of a delivery that is dead from the start. */
 export const DISABLED = 'the receiver has answered 410 Gone to this sender before';
 
-/**
- * How many failures a delivery keeps: more than one cycle of attempts has, so that some from before a "retry now" stay.
- */
+/** How many failures a delivery keeps: more than one cycle has, so that some from before a "retry now" stay. */
 export const MAX_FAILURES = 20;

@@ -7,9 +7,7 @@ import type { RequestKey } from './store.ts';
  */
 export type RequestProgress = 'accepted' | 'started' | 'answering' | AnswerEnd;
 
-/**
- * How a frame changes the progress of its request. Only the first frame, a question, its end, and the final frame do.
- */
+/** How a frame changes the progress of its request: the first one, a question, its end, or the final frame. */
 export interface ProgressChange {
   /** Epoch milliseconds; null stands for the time at which the request was accepted. */
   readonly at: number | null;
@@ -35,9 +33,7 @@ export interface RequestQuery {
   readonly limit: number;
 }
 
-/**
- * The place of a request in a list. Newest changes come first; of those at the same time, the request recorded last.
- */
+/** The place of a request in a list: newest change first, and within one time the request recorded last. */
 export interface RequestPlace extends RequestKey {
   readonly changedAt: number;
 }

@@ -54,9 +54,7 @@ interface Row extends AnonymousCursor {
   readonly isOpen: 0 | 1;
 }
 
-/**
- * Repeats the condition of the indexes, which SQLite would not use otherwise. In ASCII "!" comes right after the blank.
- */
+/** Repeats the condition of the indexes, or SQLite would not use them. In ASCII "!" comes after the blank. */
 function isAnonymous(column: string): string {
   return `${column} >= '${ANONYMOUS}' AND ${column} < '${ANONYMOUS.trimEnd()}!'`;
 }

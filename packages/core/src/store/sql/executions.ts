@@ -147,9 +147,7 @@ export function executionWrites(database: Database) {
   }
 
   return {
-    /**
-     * Returns the number of the recorded execution, or the earlier execution that has its id or its idempotency key.
-     */
+    /** Returns the number of the new execution, or the earlier one that has its id or its idempotency key. */
     acceptExecution(values: ExecutionValues, ...ended: EndValues | []): ExecutionRow | number {
       const [owner, executionId, digest, idempotencyKey, request] = values;
       requireStorable(owner, executionId, idempotencyKey, request);

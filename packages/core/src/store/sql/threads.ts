@@ -231,9 +231,7 @@ function prepareAppend(database: Database) {
   };
 }
 
-/**
- * Prepares recording the last number of a thread. Call it before removing messages, so that numbers continue after it.
- */
+/** Prepares recording the last number of a thread. Call it before removing messages: numbers continue after it. */
 export function prepareNoteEnd(database: Database) {
   const note = database.prepare(`
     INSERT INTO thread_ends (owner, thread_id, last, at)
