@@ -1,6 +1,6 @@
 import { failureOf } from '../refusals/refused.ts';
 
-/** Why a host could not be reached or the connection failed, worded. */
+/** Words the reason why a host could not be reached or its connection failed. */
 export function connectFault(error: unknown): string {
   const failure = failureOf(error);
   if (failure !== undefined) return String(failure.details['reason'] ?? failure.message.replace(/\.$/, ''));

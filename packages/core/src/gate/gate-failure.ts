@@ -1,7 +1,10 @@
 import { type Failure, failure } from '@dragoman/protocols';
 import { connectFault } from './connect-fault.ts';
 
-/** Nothing was sent. Callers that may not learn about a host get no reason: it would reveal which ports are open. */
+/**
+ * Nothing was sent. `undefined` for callers that may not learn about the host: a reason would reveal which ports are
+ * open.
+ */
 export function unreachableHost(reason: string | undefined): Failure {
   if (reason === undefined) return failure('unreachable', { sent: false });
   return failure('unreachable', { sent: false, reason }, `The host is unreachable: ${reason}.`);
@@ -13,7 +16,7 @@ export function notLookedUp(): Failure {
   return failure('unreachable', { sent: false, looked_up: false }, message);
 }
 
-/** The request was sent, and the answer is not complete: whether the host acted on it is unknown. */
+/** The request was sent, but the answer is incomplete, so whether the host acted on it is unknown. */
 export function brokenAnswer(error: unknown): Failure {
   const reason = connectFault(error);
   return failure(
@@ -33,7 +36,6 @@ export function late(milliseconds: number, sent: boolean): Failure {
   return failure('timeout', { sent }, `The response did not arrive within ${Math.round(milliseconds)} ms.`);
 }
 
-/** An answer beyond its limit. */
 export function tooLarge(maxBytes: number): Failure {
   return excessive(`it is larger than ${maxBytes} bytes`, ['request less at a time: a page, or fewer fields']);
 }
