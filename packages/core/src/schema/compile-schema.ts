@@ -8,11 +8,14 @@ import { SchemaRun } from './schema-run.ts';
 export interface CompiledSchema {
   /** Stops at the first problem. */
   readonly first: Validator;
-  /** Finds every problem, or only the first if finding all would take too long: recursive choices double at each level. */
+  /**
+   * Finds every problem, or only the first if finding all takes too long: recursive choices double the work at each
+   * level.
+   */
   readonly all: Validator;
 }
 
-/** The schema is interpreted, without generated code. Throws a worded error for unsupported parts. */
+/** Compiles a schema without generating code. Throws a worded error for unsupported parts. */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   try {
     requireKnownDialect(schema);
