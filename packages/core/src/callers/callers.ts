@@ -56,7 +56,7 @@ export class Callers {
     );
   }
 
-  /** Reads the recorded agents, unless that was done. */
+  /** Reads the recorded agents, unless they were read before. */
   async ensureLoaded(): Promise<void> {
     if (!this.#isLoaded) await this.load();
   }
@@ -98,7 +98,7 @@ export class Callers {
     return principal;
   }
 
-  /** An earlier caller with its current permissions; none once its agent is gone. */
+  /** An earlier caller with its current permissions. It has none once its agent is gone. */
   renewed(principal: Principal): Principal {
     if (principal.kind === 'admin') return principal;
     const known = this.#renewed.get(principal);
@@ -110,7 +110,7 @@ export class Callers {
     return now;
   }
 
-  /** The agent as a caller that was proven by other means than an API key. */
+  /** The agent as a caller that was proven by something other than an API key. */
   named(agentId: string): Principal | undefined {
     const agent = this.#agents.get(agentId);
     if (agent === undefined) return undefined;
@@ -123,7 +123,7 @@ export class Callers {
   }
 }
 
-/** An agent as administration sends it, or every problem. */
+/** Decodes the body of `POST /admin/v1/agents`. */
 export function decodeAgentDefinition(json: Json): Outcome<AgentBody> {
   const issues: Issue[] = [...issuesOf(validate, AgentBody, json)];
   if (issues.length > 0) return reject(...issues);

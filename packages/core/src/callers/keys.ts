@@ -3,7 +3,7 @@ import type { Clock, Ids } from '../ports/ports.ts';
 import { OwnWrites } from '../store/own-writes.ts';
 import type { KeyRow, KeyStore } from '../store/store.ts';
 
-/** A new key, with its secret, which is shown once. */
+/** A new key with its secret, which is shown only once. */
 export interface IssuedKey {
   readonly row: KeyRow;
   /** The text that the caller sends. Only its hash is stored. */
@@ -144,5 +144,5 @@ function hashOf(secret: string): string {
 /** Characters: 96 random bits as hexadecimal digits. */
 export const SHORTEST_KEY = 24;
 
-/** At this number the cache is cleared. */
+/** The cache of keys in use is cleared when it has this many. */
 const MOST_IN_USE = 1000;
