@@ -2,14 +2,14 @@ import type { Clock, Log } from '../ports/ports.ts';
 import { ONE_HOUR } from './every-hour.ts';
 
 /**
- * The time by which old data is deleted. A wall clock that jumps ahead must not delete everything at once: within a process, time
- * is the smaller of wall and monotonic time; after a start that finds a jump of more than a day, it is for an hour what it was
- * when the last data was stored, so that an operator can correct the clock.
+ * The current time, for deleting old data. A wall clock that jumps ahead must not cause everything to be deleted. So
+ * within a process, the time is the smaller of wall and monotonic time. If a start finds a jump of more than a day, the
+ * time stays at that of the newest stored data for an hour, so that an operator can correct the clock.
  */
 export class PurgeTime {
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Wall time at elapsed time 0, as it was at the start. */
+  /** The wall time at elapsed time 0, as of the start. */
   readonly #startedAt: number;
   #held: { readonly at: number; readonly until: number } | undefined;
 
@@ -19,7 +19,7 @@ export class PurgeTime {
     this.#startedAt = clock.now().getTime() - clock.elapsed();
   }
 
-  /** Call it before anything is deleted. `newest`: when something was last stored; 0 for an empty store. */
+  /** Call it before anything is deleted. `newest` is when something was last stored; 0 for an empty store. */
   start(newest: number): void {
     const now = this.now();
     if (newest === 0 || now - newest <= 24 * ONE_HOUR) return;
@@ -30,7 +30,7 @@ export class PurgeTime {
     );
   }
 
-  /** Epoch milliseconds, whole ones: PostgreSQL refuses others. */
+  /** Epoch milliseconds, as an integer because PostgreSQL refuses fractions. */
   now(): number {
     const held = this.#held;
     if (held !== undefined && this.#clock.elapsed() < held.until) return held.at;
