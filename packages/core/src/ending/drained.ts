@@ -2,7 +2,7 @@ import type { Clock } from '../ports/ports.ts';
 
 export interface DrainedOptions {
   readonly clock: Clock;
-  /** How long the work may take. 0: it is ended at once. */
+  /** How long the work may still take. 0 ends it at once. */
   readonly drainMs: number;
   /** Resolves when nothing runs any more. */
   readonly over: () => Promise<unknown>;
@@ -10,7 +10,7 @@ export interface DrainedOptions {
   readonly end: () => void;
 }
 
-/** How runs and callbacks stop: they may finish for so long, then they are ended. Resolves when nothing runs any more. */
+/** Lets running work finish for `drainMs`, then ends it. Resolves when nothing runs any more. */
 export async function drained({ clock, drainMs, over, end }: DrainedOptions): Promise<void> {
   const isOver = over();
   if (drainMs <= 0) end();
