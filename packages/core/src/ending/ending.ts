@@ -9,7 +9,7 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** A lightweight `AbortController`, one for each request, tool call and execution. It creates a real signal only when needed. */
+/** A lightweight `AbortController` for each request, tool call and execution. Its real signal is made on demand. */
 export class Ending implements StopSignal {
   /** The first listener. Most endings have no other one, and need no set. */
   #listener: (() => void) | undefined;

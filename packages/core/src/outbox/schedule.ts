@@ -154,7 +154,7 @@ interface Host<Item extends Scheduled> {
   readonly name: string;
   running: number;
   standing: number;
-  /** By priority. */
+  /** The waiting callbacks, by priority. */
   readonly queues: readonly SenderTurns<Item>[];
   /** The set in which it waits for its turn. */
   turn: Set<Host<Item>> | undefined;

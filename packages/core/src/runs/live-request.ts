@@ -13,7 +13,7 @@ export class LiveRequest extends ActiveRun implements RunningCall {
   readonly kind = 'request';
   readonly row: RequestRow;
   readonly run: Run;
-  /** Its target can give the answer again after a restart. */
+  /** Whether its target can give the answer again after a restart. */
   readonly canContinue: boolean;
   /** The frames that an earlier process recorded; present only for an answer that is continued. */
   readonly recorded: RecordedFrames | undefined;

@@ -57,7 +57,7 @@ export class Runs {
   readonly #pages: JournalPages;
   readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame' | 'onLanded'>;
   readonly #patience: Patience;
-  /** By the number of the request, which nodes use among each other. Empty where one process owns the store. */
+  /** By the number by which nodes name a request to each other. Empty where one process owns the store. */
   readonly #byNumber = new Map<number, LiveRequest>();
   #elsewhere: Elsewhere | undefined;
   #resume: ((claimed: Claimed<RequestRow>, options?: ResumeOptions) => Promise<unknown>) | undefined;

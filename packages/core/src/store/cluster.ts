@@ -102,7 +102,7 @@ export interface SharedDatabase {
   readonly standbys: number;
 }
 
-/** By the clock of the database. */
+/** When a node counts as dead, by the clock of the database. */
 export interface NodeLimits {
   /** A node that is silent for this long is dead. */
   readonly ttlMs: number;
