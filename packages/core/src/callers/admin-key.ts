@@ -9,7 +9,7 @@ export interface AdminKeyOptions {
 
 /**
  * Ensures that there is an admin key. A new key from the environment revokes the previous one from there; other admin
- * keys stay valid. Without a key in the environment, one is created on the first start. Throws if the operator's key
+ * keys stay valid. Without a key in the environment, one is created on the first start. Throws where the operator's key
  * cannot be used.
  */
 export async function provideAdminKey(keys: Keys, { adminKey, onAdminKey }: AdminKeyOptions): Promise<void> {
@@ -20,7 +20,7 @@ export async function provideAdminKey(keys: Keys, { adminKey, onAdminKey }: Admi
   onAdminKey?.(secret);
 }
 
-/** Throws if an operator's key is so short that it could be guessed. */
+/** Throws where an operator's key is short enough to be guessed. */
 export function checkAdminKey(adminKey: string | undefined): void {
   if (adminKey !== undefined && adminKey.length < SHORTEST_KEY) {
     throw unusable(`has ${adminKey.length} characters; it needs at least ${SHORTEST_KEY}`);

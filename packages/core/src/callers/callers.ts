@@ -56,7 +56,7 @@ export class Callers {
     );
   }
 
-  /** Reads the recorded agents, unless they were read before. */
+  /** Reads the recorded agents, unless that was done. */
   async ensureLoaded(): Promise<void> {
     if (!this.#isLoaded) await this.load();
   }
@@ -110,7 +110,7 @@ export class Callers {
     return now;
   }
 
-  /** The agent as a caller that was proven by something other than an API key. */
+  /** The agent as a caller that was proven by other means than an API key. */
   named(agentId: string): Principal | undefined {
     const agent = this.#agents.get(agentId);
     if (agent === undefined) return undefined;

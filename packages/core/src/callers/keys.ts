@@ -3,7 +3,7 @@ import type { Clock, Ids } from '../ports/ports.ts';
 import { OwnWrites } from '../store/own-writes.ts';
 import type { KeyRow, KeyStore } from '../store/store.ts';
 
-/** A new key with its secret, which is shown only once. */
+/** A new key, with its secret, which is shown once. */
 export interface IssuedKey {
   readonly row: KeyRow;
   /** The text that the caller sends. Only its hash is stored. */

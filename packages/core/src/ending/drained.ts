@@ -2,7 +2,7 @@ import type { Clock } from '../ports/ports.ts';
 
 export interface DrainedOptions {
   readonly clock: Clock;
-  /** How long the work may still take. 0 ends it at once. */
+  /** How long the work may take. 0: it is ended at once. */
   readonly drainMs: number;
   /** Resolves when nothing runs any more. */
   readonly over: () => Promise<unknown>;

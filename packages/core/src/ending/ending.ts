@@ -53,7 +53,7 @@ export class Ending implements StopSignal {
     if (others !== undefined) for (const listener of others) listener();
   }
 
-  /** Calls back when it ends, or at once if it has ended. */
+  /** Calls back when it ends, or at once when it has. */
   onEnd(listener: () => void): Cancel {
     if (this.#ended !== undefined) listener();
     else this.#add(listener);

@@ -1,6 +1,6 @@
 import { failureOf } from '../refusals/refused.ts';
 
-/** Words the reason why a host could not be reached or its connection failed. */
+/** Why a host could not be reached or the connection failed, worded. */
 export function connectFault(error: unknown): string {
   const failure = failureOf(error);
   if (failure !== undefined) return String(failure.details['reason'] ?? failure.message.replace(/\.$/, ''));

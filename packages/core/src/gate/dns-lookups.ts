@@ -39,7 +39,7 @@ export async function dnsResolve(name: string, { clock, withinMs, servers }: Dns
 /** This machine has no running name server. The system may still resolve names in another way. */
 export class NoNameServer extends Error {}
 
-/** Has the system's code for a name that does not exist. */
+/** With the system's code for a name that does not exist. */
 class NoSuchName extends Error {
   readonly code = 'ENOTFOUND';
 
@@ -48,7 +48,7 @@ class NoSuchName extends Error {
   }
 }
 
-/** Codes for a missing name. A name without an address counts as missing, and so does a text that is not a name. */
+/** A name without an address counts as missing, and so does a text that is not a name. */
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 const TRY_MS = 2000;
 const TRIES = 2;

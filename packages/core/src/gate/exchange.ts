@@ -38,7 +38,7 @@ export class OutboundExchange implements Dispatcher.DispatchHandler {
     this.head.catch(() => {});
   }
 
-  /** Whether any part of the request may have reached the host. */
+  /** Whether any of it may have reached the host. */
   get sent(): boolean {
     return this.#sent;
   }
@@ -91,7 +91,7 @@ export class OutboundExchange implements Dispatcher.DispatchHandler {
     this.fail(LEFT);
   }
 
-  /** The bytes of the body as received, for one reader. A reader that leaves early ends the connection. */
+  /** The bytes of the body as received. For one reader; one that leaves early ends the connection. */
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       for (;;) {

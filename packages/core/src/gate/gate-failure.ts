@@ -16,7 +16,7 @@ export function notLookedUp(): Failure {
   return failure('unreachable', { sent: false, looked_up: false }, message);
 }
 
-/** The request was sent, but the answer is incomplete, so whether the host acted on it is unknown. */
+/** The request was sent, and the answer is not complete: whether the host acted on it is unknown. */
 export function brokenAnswer(error: unknown): Failure {
   const reason = connectFault(error);
   return failure(

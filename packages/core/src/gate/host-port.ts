@@ -11,7 +11,7 @@ export function decodeHostPort(text: string, pointer: string): Outcome<HostPort>
   const [, host = '', digits] = HOST_PORT.exec(text) ?? [];
   const port = digits === undefined ? 443 : Number(digits);
   const spelled = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
-  // The URL parser normalizes case, international names and the spellings of an address, as it does for the URLs.
+  // The parser settles case, international names and the many spellings of an address, as it does for the URLs.
   const url = `http://${spelled}/`;
   const isBare = host !== '' && !/[/?#@\\\s*]/.test(host);
   if (isBare && port >= 1 && port <= 65_535 && URL.canParse(url)) {

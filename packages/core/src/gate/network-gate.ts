@@ -33,7 +33,7 @@ export interface GateOptions {
   readonly allow?: readonly HostPort[];
   /** Private or plain-http hosts for URLs that callers give. */
   readonly callbacks?: readonly HostPort[];
-  /** Certificates to trust in addition to the usual ones, as PEM. */
+  /** Certificates to trust beside the usual ones, as PEM. */
   readonly ca?: readonly string[];
   /** Without it no credential can be used. */
   readonly secrets?: Secrets;
@@ -163,7 +163,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     }
   }
 
-  /** Opens a connection for a protocol other than HTTP requests, such as WebSocket; for `wss`, with TLS. */
+  /** A connection for another protocol than HTTP requests, such as WebSocket; for `wss` with TLS in place. */
   dial(dial: Dial): Promise<Socket> {
     return this.#noted({ ...dial, method: 'CONNECT' }, this.#dial(dial), () => null);
   }

@@ -45,7 +45,7 @@ export class Pools implements AsyncDisposable {
   }
 
   async #open(name: string, key: PoolKey): Promise<Pool> {
-    // Loaded with the first request, so that a server without outbound requests does not keep it in memory.
+    // Loaded with the first request: a server without outbound requests need not keep it in memory.
     this.#undici ??= await import('undici');
     const known = this.#pools.get(name);
     if (known !== undefined) return known;

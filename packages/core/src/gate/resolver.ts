@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Clock } from '../ports/ports.ts';
 
-/** Returns all addresses of a name, in the order to try them. Rejects when there is none. */
+/** Every address of a name, in the order to try them. Rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /** A pending lookup of a name. */
@@ -33,7 +33,7 @@ export function inTime(
   });
 }
 
-/** Has the system's code for a temporary lookup failure. */
+/** The system's code for a temporary lookup failure. */
 export class NoAnswerYet extends Error {
   readonly code = 'EAI_AGAIN';
 

@@ -13,7 +13,7 @@ export interface LimiterOptions {
   readonly counters?: CounterStore;
 }
 
-/** Limits the requests of principals per minute, hour and day, over all endpoints. */
+/** The budgets of principals per minute, hour and day, shared by all endpoints. */
 export class Limiter {
   /** Requests refused since the start. */
   refusals = 0;

@@ -16,7 +16,7 @@ export class ProofFailures {
     this.#window = { name: 'unproven', limit: perMinute, seconds: MINUTE };
   }
 
-  /** Why nothing from this address is read at the moment; `undefined` if it may be read. */
+  /** Why nothing from this address is read at the moment. */
   refuse(address: string): Failure | undefined {
     const [state] = this.#windows.states(address, [this.#window]);
     if (state === undefined || state.remaining >= 1) return undefined;

@@ -9,11 +9,11 @@ import type { PreparedDelivery } from './prepared.ts';
 /** The result of one try. `answered`: whether the host answered; `undefined` when no request was sent. */
 export type DeliveryVerdict =
   | { readonly outcome: 'delivered'; readonly answered: true }
-  /** HTTP 410: the receiver wants no more callbacks. */
+  /** HTTP 410: the receiver wants nothing any more. */
   | { readonly outcome: 'gone'; readonly answered: true; readonly failure: DeliveryFailure }
   /** It cannot be sent or has expired, so no request was sent. */
   | { readonly outcome: 'given-up'; readonly answered: undefined; readonly failure: DeliveryFailure }
-  /** The host name was not looked up in time, which does not count as a try. */
+  /** The host name was not resolved in time, which does not count as a try. */
   | { readonly outcome: 'postponed'; readonly answered: undefined; readonly failure: DeliveryFailure }
   | {
       readonly outcome: 'failed';

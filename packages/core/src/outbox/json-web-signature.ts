@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** A detached signature (RFC 7515 appendix F) by Ed25519 (RFC 8037): verifiers have the text already. */
+/** A detached signature (RFC 7515 appendix F), by Ed25519 (RFC 8037): verifiers have the text already. */
 export async function jsonWebSignature(
   text: string,
   keys: Pick<SigningKeys, 'jwk' | 'sign'>,

@@ -11,7 +11,7 @@ interface OutboxOperatorOptions {
   readonly clock: Clock;
 }
 
-/** The actions of operators on callbacks: list them, retry dead ones, and give up those that are due. */
+/** What an operator can do with callbacks: look at them, retry dead ones, and give up those that are due. */
 export class OutboxOperator {
   readonly #outbox: OutboxOperatorOptions['outbox'];
   readonly #store: OutboxStore;

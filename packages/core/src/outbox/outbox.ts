@@ -39,7 +39,7 @@ export interface OutboxSettings extends RetryPolicy {
   /** How many tries run at the same time, to one host (`perHost`) and to all hosts (`total`). */
   readonly perHost: number;
   readonly total: number;
-  /** How long delivered and dead callbacks are kept after their end. */
+  /** How long delivered and dead callbacks are kept. */
   readonly keepMs: number;
 }
 
@@ -86,7 +86,7 @@ export class Outbox {
     const { keepMs } = this.#settings;
     const purge = () => {
       const ended = purgeTime.now() - keepMs;
-      // A 410 is kept at least as long as the callbacks that it ended, because an operator can still retry these.
+      // The 410 is kept at least as long as its callbacks: an operator can still retry them.
       return store.purge({ ended, gone: Math.min(ended, purgeTime.now() - GONE_MS) });
     };
     void everyHour(purge, {
@@ -115,7 +115,7 @@ export class Outbox {
   admit(due: DueDelivery): void {
     if (this.#stopping || this.#entries.has(due.id)) return;
     const { id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt, isDamaged = false } = due;
-    // The gate has checked the URL before. The port is ignored, because one host has tens of thousands of them.
+    // The gate has checked the URL before. The port is ignored: a host has tens of thousands.
     const host = this.#urls.read(url)?.hostname ?? '';
     // Copied by name, so that waiting entries do not keep their bodies in memory.
     const entry: Entry = {
@@ -146,7 +146,7 @@ export class Outbox {
     return entry === undefined ? Promise.resolve() : new Promise((resolve) => entry.waiting.push(resolve));
   }
 
-  /** How many callbacks are being tried. */
+  /** How many are being tried. */
   get trying(): number {
     return this.#tries.size;
   }
@@ -156,7 +156,7 @@ export class Outbox {
     return this.#queued.get(owner) ?? 0;
   }
 
-  /** Forgets a callback that was given up, and ends its running try. */
+  /** Forgets a callback that was given up, and ends the try that is under way. */
   abandon(id: string): void {
     for (const { entry, ending } of this.#tries.keys()) if (entry.id === id) ending.end(GONE);
     this.#schedule.remove(new Set([id]));
@@ -330,8 +330,8 @@ export class Outbox {
       return;
     }
     log.info({ ...fields, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
-    // If another attempt has received 410 Gone meanwhile, this attempt no longer counts, even if an operator has queued
-    // the callback again since.
+    // Another attempt may have received 410 Gone in the meantime. Then this one no longer counts, even if an operator
+    // has queued the callback again since.
     const current = this.#entries.get(entry.id);
     if (verdict.outcome === 'gone' && current !== undefined) return this.#recordGone(entry, failure);
     if (verdict.outcome === 'gone' || current !== entry) return;
@@ -398,7 +398,7 @@ export class Outbox {
   }
 
   #forget(entry: Entry | undefined): void {
-    // A retry by an operator may have replaced the entry under the same id.
+    // A retry may have replaced it under the same id.
     if (entry === undefined || this.#entries.get(entry.id) !== entry) return;
     this.#entries.delete(entry.id);
     entry.cancel?.();

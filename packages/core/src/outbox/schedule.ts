@@ -58,7 +58,7 @@ export class Schedule<Item extends Scheduled> {
     this.#place(host);
   }
 
-  /** The next callback, which takes one place at its host and one of all; `undefined` when none may be tried. */
+  /** The next callback, which takes a place at its host and one of all; `undefined` when none may be tried. */
   next(): Item | undefined {
     const worst = this.#worstWithRoom();
     for (const turns of this.#ready) {
@@ -181,6 +181,6 @@ function levelOf({ priority }: Scheduled): number {
  * together.
  */
 const STANDINGS = [{ share: 1 }, { share: 3 / 4 }, { share: 1 / 2 }];
-/** The host answered the last time; it was never tried; it did not answer the last time. */
+/** It answered the last time; it was never tried; it did not answer the last time. */
 const [ANSWERING, UNKNOWN, SILENT] = [0, 1, 2] as const;
 const MAX_IDLE_HOSTS = 1000;

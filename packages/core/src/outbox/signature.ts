@@ -13,9 +13,8 @@ export interface Signed {
 }
 
 /**
- * The headers of Standard Webhooks. The message id is the same in all tries; the time and the signatures are those of
- * this try. `v1a` is Ed25519, for receivers with the public key; `v1` is HMAC-SHA256, for agents that share a secret
- * with us.
+ * The headers of Standard Webhooks: the message id stays the same, the time and the signatures are those of this try.
+ * `v1a` is Ed25519, for receivers with the public key; `v1` is HMAC-SHA256, for agents that share a secret with us.
  */
 export async function webhookHeaders(signed: Signed, keys: SigningKeys): Promise<Record<string, string>> {
   const { messageId, timestamp, body, agentId, isAhead = false } = signed;

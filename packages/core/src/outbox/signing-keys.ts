@@ -76,7 +76,7 @@ export class SigningKeys {
     this.#secrets.clear();
   }
 
-  /** Deletes the salt and secret of a removed agent, so that the next agent with its id gets another secret. */
+  /** Deletes the salt and secret of a removed agent, so that the next agent of that id gets another. */
   async forget(agentId: string): Promise<void> {
     await this.#store.forgetSalt(agentId);
     this.#secrets.delete(agentId);

@@ -160,7 +160,7 @@ export interface Pinned {
   readonly definition: string;
 }
 
-/** A change for an operator to decide on. */
+/** The change, for an operator's decision. */
 export interface PinChange {
   /** Epoch milliseconds; null for a name that was not pinned, because its server has too many. */
   readonly pinnedAt: number | null;

@@ -1,9 +1,6 @@
 import type { Clock, Log, LogFields } from './ports.ts';
 
-/**
- * A log for events that unproven callers can cause at will. It writes some lines a second, then only how many were left
- * out.
- */
+/** A log for events that an unproven caller can cause at will: some lines a second, then only how many were left out. */
 export class LimitedLog {
   readonly #log: Log;
   readonly #clock: Clock;

@@ -8,7 +8,7 @@ export interface LogLine {
   readonly fields: LogFields;
 }
 
-/** A log that passes on every line, and keeps the last ones in memory. */
+/** A log that passes every line on, and keeps the last ones to look at. */
 export class RecentLines implements Log {
   readonly #log: Log;
   readonly #clock: Clock;

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../ports/ports.ts';
 import { forgetChild, killGroup, recordChild } from './orphans.ts';
 
-/** A running program of the operator, in its own process group. */
+/** A program of the operator's in its own process group. */
 export interface Child {
   readonly pid: number;
   readonly stdin: Writable;
@@ -65,7 +65,7 @@ export interface ChildOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** The folder in which it runs. Default: that of the server. */
+  /** The folder it runs in. Default: that of the server. */
   readonly cwd?: string | undefined;
   /** The folder with the records of running children. */
   readonly folder: string;

@@ -54,5 +54,5 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** The kernel's flag of a process that is exiting (PF_EXITING), which is set before its files are closed. */
+/** The kernel's mark of a process on its way out (PF_EXITING), set before its files are closed. */
 const EXITING = 0x4;

@@ -46,7 +46,7 @@ function objectsIn(list: Json | undefined): JsonObject[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** A value that is not JSON, such as an error, is logged as text. */
+/** A value that is not JSON, such as an error, is written as its text. */
 function redactedFields(fields: LogFields, redactor: Redactor): LogFields {
   const entries = Object.entries(fields).map(([name, value]) => {
     const isPlain = typeof value !== 'object' || value === null || Array.isArray(value) || isPlainObject(value);

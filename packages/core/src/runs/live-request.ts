@@ -31,7 +31,7 @@ export class LiveRequest extends ActiveRun implements RunningCall {
   isAbandoned = false;
   /** Inserts a frame; set while the request is being answered. */
   insert: ((frame: Partial<E2AResponse>) => Promise<void>) | undefined;
-  /** Called when the work is over. */
+  /** Called when it is over. */
   readonly over: (() => void)[] = [];
 
   constructor(row: RequestRow, run: Run, { canContinue = false, recorded }: LiveRequestOptions = {}) {
@@ -110,10 +110,7 @@ export function requestName({ owner, requestId }: RequestKey): string {
   return `request\n${owner}\n${requestId}`;
 }
 
-/**
- * The error for readers of a request that is left to the next start. It is not recorded, because the request has not
- * ended.
- */
+/** For readers of a request that is left to the next start. It does not end the answer: the request is recorded. */
 const LEFT = failure(
   'busy',
   { retry_after: 5 },

@@ -27,7 +27,7 @@ export async function lookBack(
   return streamed === '' ? frame : withText(frame, cut(streamed));
 }
 
-/** The text of a unary answer that has no other result than a text, so that it reads like a streamed one. */
+/** The text of a unary answer that was nothing but text. It reads the same as a streamed one. */
 function onlyTextOf({ response_kind: kind, body: { result } }: E2AResponse): string | undefined {
   if (kind !== 'e2a.complete' || !isObject(result) || Object.keys(result).length !== 1) return undefined;
   return typeof result['text'] === 'string' ? result['text'] : undefined;

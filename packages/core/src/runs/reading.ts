@@ -6,7 +6,7 @@ import { framed, frameFrom } from './frame-text.ts';
 export interface FrameSource {
   /** Frames after a sequence, at least one of them, as soon as there are any; none when the answer is over. */
   after(sequence: number): Promise<readonly FrameRow[]>;
-  /** Resolves when `after` would not wait; absent where `after` never waits. */
+  /** Resolves when `after` would not wait; absent where it never does. */
   ready?(sequence: number): Promise<void>;
   /** The final frame, where it is in memory, so that it need not be read from its text. */
   readonly final?: E2AResponse | undefined;

@@ -255,10 +255,10 @@ export interface RunOptions {
   readonly onLanded?: ((request: number, next: number, isOver: boolean) => void) | undefined;
   /** Called when another process has claimed the request. */
   readonly onLost?: (() => void) | undefined;
-  /** Called once with every frame. */
+  /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   readonly key: RequestKey;
-  /** Null for a request that is answered while it is still being recorded: `recorded` or `abandon` must follow. */
+  /** Null for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
   readonly held: Held | null;
   /** The agent that answers. */
   readonly agentId: string;
@@ -266,7 +266,7 @@ export interface RunOptions {
   /** For readers that have fallen behind. */
   readonly pages: JournalPages;
   readonly counts: RunCounts;
-  /** How long to retry while the store refuses to write. */
+  /** How long to try again when the store refuses. */
   readonly patience: Patience;
   /** The sequence to continue from, for a request that an earlier process began. Default: 0. */
   readonly from?: number;

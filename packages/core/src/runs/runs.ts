@@ -34,7 +34,7 @@ import { asksTheSame, conflictWith } from './same-request.ts';
 /** The data of an accepted request beyond the envelope. */
 export interface Admission {
   readonly agentId: string;
-  /** The conversation that the request belongs to. */
+  /** The conversation it belongs to. */
   readonly sessionId: string | null;
   readonly priority: number;
   /** Epoch milliseconds. */
@@ -122,7 +122,7 @@ export class Runs {
     return new Reading({ open: async () => this.#sourceOf(key, { signal }), after });
   }
 
-  /** How many requests each agent answers now, and how many wait for it. Agents without any are absent. */
+  /** How many requests each agent answers now, and how many wait for it. Agents with neither are absent. */
   loads(): ReadonlyMap<string, RunLoad> {
     const loads = new Map<string, RunLoad>();
     for (const { row, isWaiting } of this.table.values(LiveRequest)) {
@@ -362,7 +362,7 @@ export class Runs {
     return this.end(key, failure('cancelled', {}, reason));
   }
 
-  /** Ends a running request with a failure. False when it is not running. */
+  /** Ends a running request with this failure. False when it is not running. */
   end(key: RequestKey, reason: Failure): boolean | Promise<boolean> {
     return this.#control(key, { do: 'end', reason });
   }
@@ -400,12 +400,12 @@ export class Runs {
     return live === undefined || live.auth === null ? undefined : { key: live.row, auth: live.auth };
   }
 
-  /** The numbers of the requests that wait here for a slot or for their agent. */
+  /** The numbers of the requests that wait here for their turn or their agent. */
   waitingHere(): number[] {
     return [...this.#byNumber].filter(([, { isWaiting }]) => isWaiting).map(([request]) => request);
   }
 
-  /** Answers a request that waited on another node. */
+  /** Answers a request that has waited on another node. */
   adopt(claimed: Claimed<RequestRow>): Promise<void> {
     return this.#adopt(claimed);
   }
@@ -603,11 +603,11 @@ interface RunsOptions {
   readonly log: Log;
   /** Every run of this process. */
   readonly table: RunTable;
-  /** Called once with every frame. */
+  /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   /** Whether repeating a request to an agent has no further effect. Default: false. */
   readonly isIdempotent?: (agentId: string) => boolean;
-  /** Resolves when an agent that is away is reachable; `undefined` when it is reachable now. */
+  /** Resolves when an agent that is away is reachable; `undefined` when it is now. */
   readonly whenReachable?: (agentId: string) => Promise<void> | undefined;
   /** The `FrameKey` of an agent whose answers can be given again after a restart. */
   readonly frameKeyOf?: (agentId: string) => FrameKey | undefined;

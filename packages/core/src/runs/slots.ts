@@ -188,7 +188,7 @@ function remove(line: Line, principal: string, waiter: Waiter): boolean {
 
 /** Waiting requests of all known principals in one lane. Each is kept in memory until its turn. */
 const MOST_WAITING = 10_000;
-/** Equals the default of `connections_per_agent`, which a caller that waits for its answers reaches first. */
+/** The default of `connections_per_agent`: a caller that waits for its answers reaches that limit first. */
 const MOST_WAITING_OF_ONE = 1_000;
 /** Waiting requests of all anonymous principals in one lane. Known callers go first, so these may wait long. */
 const MOST_WAITING_ANONYMOUS = 100;

@@ -8,10 +8,7 @@ import { SchemaRun } from './schema-run.ts';
 export interface CompiledSchema {
   /** Stops at the first problem. */
   readonly first: Validator;
-  /**
-   * Finds every problem, or only the first if finding all takes too long: recursive choices double the work at each
-   * level.
-   */
+  /** Finds every problem, or only the first if finding all would take too long: recursive choices double at each level. */
   readonly all: Validator;
 }
 

@@ -44,8 +44,8 @@ export class Effort {
 }
 
 /**
- * Some milliseconds of work, enough for a message of a few kilobytes. A value may take one more look for each of its
- * bytes.
+ * Some milliseconds of work, enough for a message of a few kilobytes; a longer one may have one more look for each
+ * byte.
  */
 const SOME_LOOKS = 100_000;
 const MOST_LOOKS = 8 * 1024 * 1024;

@@ -220,7 +220,7 @@ export const KEYWORDS: readonly Keyword[] = [
         : run.fitsAt(name, others, member);
     };
     const hasOthers = patterns.length > 0 || others !== undefined;
-    // Checked in the order of the schema, whose first members distinguish the branches of a choice.
+    // In the order of the schema, whose first members distinguish the branches of a choice.
     const entries = [...named];
     return (value, run) => {
       const isFit = every(entries, run, ([name, node]) => {
@@ -276,7 +276,7 @@ export const KEYWORDS: readonly Keyword[] = [
       every(keysOf(value, run), run, (name) => {
         if (run.evaluated?.keys.has(name) === true) return true;
         run.evaluated?.keys.add(name);
-        // Without a path into the schema, because the known members are listed in several places.
+        // No path into the schema: the members it knows are listed in several places.
         if (given === false) return run.fail('additionalProperties', '', { additionalProperty: name });
         return run.fitsAt(name, node, value[name] as Json);
       });
@@ -345,7 +345,7 @@ function hasAll(value: JsonObject, names: readonly string[], run: SchemaRun, pat
   );
 }
 
-/** Whether all items pass. Continues after the first failure only if every problem is wanted. */
+/** Whether all of them pass; continues after the first failure only if every problem is wanted. */
 function every<Item>(items: readonly Item[], { findsAll }: SchemaRun, test: (item: Item) => boolean): boolean {
   let isFit = true;
   for (const item of items) {

@@ -58,7 +58,7 @@ const load = createRequire(import.meta.url);
  * character.
  */
 const TOKEN = /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\{(?:\d+,)?(\d+),?\}|./gsu;
-/** Compiling so many parts takes some milliseconds, and a megabyte that is kept with the plan of a workflow. */
+/** Some milliseconds' work, and a megabyte that is kept with the plan of a workflow. */
 const MOST_PARTS = 4000;
-/** Each Unicode class has hundreds of ranges. */
+/** Each is hundreds of ranges. */
 const MOST_CLASSES = 40;

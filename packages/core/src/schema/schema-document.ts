@@ -37,7 +37,7 @@ export class SchemaDocument {
       const anchor = schema[keyword];
       if (typeof anchor !== 'string') continue;
       const uri = withFragment(own, anchor);
-      // Which of two equal anchors is meant would depend on the path of the check.
+      // Which one is meant would depend on the path of the check.
       if (keyword === '$dynamicAnchor' && this.#named.has(uri))
         throw new Error(`${path} repeats ${keyword} ${show(anchor)}`);
       this.#named.set(uri, place);
@@ -106,7 +106,7 @@ export class SchemaDocument {
     return { schema, path: below(found.path, ...segments), base };
   }
 
-  /** Neither text nor pattern is trusted: a caller sends the text, and a foreign server may have sent the pattern. */
+  /** Neither the text nor the pattern is trusted: a caller sends the one, and perhaps a foreign server the other. */
   #pattern(text: string): PatternTest {
     const parts = writtenOut(text);
     this.#prepared += parts;

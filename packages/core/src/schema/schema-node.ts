@@ -16,7 +16,7 @@ interface Values {
 /** Whether a value follows one keyword. If not, the rule records the problem with the run. */
 export type SchemaRule<Of extends keyof Values = keyof Values> = (value: Values[Of], run: SchemaRun) => boolean;
 
-/** A schema, or a part of one, as the rules of its keywords. */
+/** A schema, or a part of one, as the rules that its keywords make. */
 export interface SchemaNode {
   rules: Readonly<Record<SchemaKind, readonly SchemaRule<never>[]>>;
   /** The work of checking a value once, without its members. */

@@ -1,6 +1,6 @@
 import { constants, type KeyObject } from 'node:crypto';
 
-/** How a kind of key signs. Only the key decides this, never a message. */
+/** How a kind of key signs. The key alone decides, never a message. */
 export interface Scheme {
   /** Null for an algorithm that defines the digest itself. */
   readonly digest: string | null;

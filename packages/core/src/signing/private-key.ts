@@ -18,7 +18,7 @@ export function signatureOf(key: KeyObject, content: string | Uint8Array): strin
   return sign(digest, bytes, { key, ...options }).toString('base64');
 }
 
-/** Signs with the algorithm of the key on a pool thread, without blocking the event loop. */
+/** Signs with the algorithm of the key, on a thread of the pool: the event loop is free. */
 export function signedBy(key: KeyObject, bytes: Uint8Array): Promise<Buffer> {
   const { digest, options } = schemeOf(key);
   return new Promise((resolve, reject) => {

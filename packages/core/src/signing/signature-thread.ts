@@ -12,7 +12,7 @@ export interface ToSignatureThread {
   readonly jobs: (number | string | Uint8Array | null)[];
 }
 
-/** The answer to each job: whether the signature is valid, or the new signature. */
+/** The answer to each job: whether the signature is good, or the signature. */
 export type FromSignatureThread = readonly (boolean | string)[];
 
 // The thread that checks and makes signatures.

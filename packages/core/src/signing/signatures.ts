@@ -20,10 +20,10 @@ export class Signatures {
   #next: ToSignatureThread = emptyMessage();
   /** The callers of the jobs in the next message. */
   #asking: Pending[] = [];
-  /** The callers of each sent message, in the order in which the thread answers. */
+  /** The callers of each message sent, in order: the thread answers in that order. */
   readonly #sent: Pending[][] = [];
 
-  /** Whether a signature, in base64, was made with this key. */
+  /** Whether a signature, in base64, is this key's. */
   async verify(key: PublicKey, text: string | Uint8Array, signature: string): Promise<boolean> {
     if (!isQuick(key.key)) return isSignedBy(key, Buffer.from(text), Buffer.from(signature, 'base64'));
     return (await this.#ask(key.key, text, signature)) === true;
@@ -43,7 +43,7 @@ export class Signatures {
 
   #ask(key: KeyObject, text: string | Uint8Array, signature: string | null): Promise<boolean | string> {
     const number = this.#numberOf(key);
-    // Sent at the end of this turn of the event loop, or when the batch is full.
+    // At the end of this turn of the event loop, or when a batch is full.
     if (this.#asking.length === 0) setImmediate(() => this.#flush());
     this.#next.jobs.push(number, text, signature);
     const answer = new Promise<boolean | string>((resolve, reject) => this.#asking.push({ resolve, reject }));

@@ -1,6 +1,6 @@
 import { StoreError } from '../store/store-error.ts';
 
-/** A value of a row, in a form that is the same for every store. */
+/** A value of a row, the same on every store. */
 export type CopyValue = string | number | null | Uint8Array;
 export type CopyRow = readonly CopyValue[];
 

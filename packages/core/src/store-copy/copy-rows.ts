@@ -7,7 +7,7 @@ import type { CopyEnd, CopyQuery, CopyRow, CopyTarget } from './copy-end.ts';
 export interface CopiedFamily {
   readonly family: string;
   readonly rows: number;
-  /** The SHA-256 digest of all its rows. */
+  /** SHA-256 of all its rows. */
   readonly checksum: string;
 }
 

@@ -78,7 +78,7 @@ class SqliteEnd implements CopyEnd {
   protected readonly folder: string;
   readonly #lock: FolderLock;
   readonly #files: FileStorage;
-  /** Keeps statements referenced: the driver of Node 20 frees a statement to which only its iterator refers. */
+  /** The driver of Node 20 frees a statement that only its iterator refers to. */
   readonly #statements: Statement[] = [];
 
   constructor({ folder, lock, database }: OpenFolder) {

@@ -1,4 +1,4 @@
-/** The prefix of owners of records whose sender has no key. No agent's id begins with it, because it has a blank. */
+/** The prefix of owners of records whose sender has no key. It contains a blank, so no agent's id begins with it. */
 export const ANONYMOUS = 'anonymous ';
 
 /** Whether a record belongs to an anonymous sender. For a caller, use `Principal.kind`. */

@@ -57,5 +57,5 @@ export class Ballast {
   }
 }
 
-/** The space that must remain free, so that restoring the ballast does not fill the disk again. */
+/** The space that must remain free, so that restoring it does not fill the disk again. */
 const MARGIN = 1_048_576;

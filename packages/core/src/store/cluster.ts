@@ -54,14 +54,14 @@ export interface ClusterStore {
 
   /** The numbers of the other current nodes. */
   others(): Promise<number[]>;
-  /** Sends words to other nodes. A node that is not connected at the moment does not get its words. */
+  /** Sends words to other nodes. Those that are not connected just now do not get them. */
   send(words: readonly NodeWord[]): Promise<void>;
   /** Called with each word that another node sends to this one. */
   onWord: ((text: string) => void) | undefined;
 
   /** Records a call for another node. Returns the number of the call. */
   addCall(node: number, text: string): Promise<number>;
-  /** The calls for this node that it has not taken yet, oldest first. */
+  /** The calls for this node that were not taken before, oldest first. */
   takeCalls(): Promise<NodeCall[]>;
   answerCall(id: number, text: string): Promise<void>;
   /** Takes and deletes the answers that these calls have so far. */

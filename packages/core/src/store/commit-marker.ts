@@ -42,7 +42,7 @@ export class CommitMarker {
       const { commits } = JSON.parse(readFileSync(this.#path, 'utf8'));
       return Number.isSafeInteger(commits) ? commits : 0;
     } catch {
-      // A power cut can leave the file empty.
+      // A power cut can leave it empty.
       return 0;
     }
   }
@@ -83,14 +83,11 @@ export class CommitMarker {
 export interface CommitMarkerOptions {
   readonly folder: string;
   readonly elapsed: () => number;
-  /** Called once if the database file is missing at a write: everything committed after its removal will be lost. */
+  /** Called once if the database file is missing at a write: what is committed to it then is lost. */
   readonly onGone?: () => void;
 }
 
-/**
- * Refuses a database that has lost commits: a key that was revoked or a nonce that was used in them would be valid
- * again.
- */
+/** Refuses a database that lost commits: a key revoked or a nonce used in them would be valid again. */
 export function refuseLoss(database: Database, { folder, marker }: { folder: string; marker: CommitMarker }): void {
   const [has, had] = [countOf(database), marker.read()];
   if (has >= had) return;
@@ -120,7 +117,7 @@ function sizeOf(path: string): number {
   return found.isDirectory() ? readdirSync(path).length : found.size;
 }
 
-/** Begins with the name of the database, so that removing `dragoman.db*` before a restore removes the marker, too. */
+/** Its name begins as that of the database: removing `dragoman.db*` before a restore removes both. */
 const MARKER = `${DATABASE}-commits`;
 /** Files that only a server with a database leaves in its folder. */
 const BESIDE = [`${DATABASE}-wal`, MARKER, 'vault.key', 'stored'];

@@ -9,7 +9,7 @@ export interface ExecutionKey {
 
 /** An execution is recorded before anything of it runs. It is open as long as it has no end, even after a crash. */
 export interface ExecutionRow extends ExecutionKey {
-  /** The hash of the plan, which distinguishes a repeat from a conflict. */
+  /** The hash of the plan: distinguishes a repeat from a conflict. */
   readonly digest: string;
   /** The caller's `Idempotency-Key`, a second name for the same execution. */
   readonly idempotencyKey: string | null;
@@ -86,7 +86,7 @@ export interface ExecutionStore {
   named(executionId: string): Promise<ExecutionRow[]>;
   /** In the order of their positions. */
   effects(key: ExecutionKey): Promise<EffectRow[]>;
-  /** Takes over at most `limit` open executions whose process is gone, oldest first. */
+  /** Takes over at most `limit` executions under way whose process is gone, oldest first. */
   claim(limit: number): Promise<Claimed<ExecutionRow>[]>;
   /** Newest first. The status `running` means open ones. */
   list(owner: string, page: ExecutionPageQuery): Promise<ExecutionSummary[]>;
@@ -127,9 +127,9 @@ export interface StoredDataStore {
    */
   keep(row: StoredRow, quota: StoredQuota, by: { held: Held; effects: readonly EffectRow[] }): Promise<Kept>;
   find(owner: string, name: string): Promise<StoredRow | undefined>;
-  /** The names of an owner, sorted. */
+  /** The names of an owner, in order. */
   names(owner: string): Promise<string[]>;
-  /** The stored data of an owner, sorted by name. */
+  /** The stored data of an owner, by name. */
   list(owner: string): Promise<StoredInfo[]>;
   /** Returns the deleted row; null when the name does not exist. */
   remove(owner: string, name: string): Promise<StoredRow | null>;

@@ -4,7 +4,7 @@ import type { RequestKey } from './store.ts';
 /** The outcome of a deletion. `under_way`: the record is open, so it is kept. */
 export type Removed = 'removed' | 'under_way' | 'absent';
 
-/** The numbers of deleted records; `underWay` counts those that are kept because they are open. */
+/** The numbers of deleted records, and of those that are kept because they are open. */
 export interface ForgottenCounts {
   readonly requests: number;
   readonly sessions: number;
@@ -14,7 +14,7 @@ export interface ForgottenCounts {
   readonly callbacks: number;
   readonly memories: number;
   readonly underWay: number;
-  /** The files of deleted stored data. No row names them any more, so the caller must remove them. */
+  /** The files of deleted data: no row names them any more, and the caller must remove them. */
   readonly files: readonly string[];
 }
 

@@ -38,5 +38,5 @@ const SMALL_TABLES = [
   'damages',
 ];
 
-/** A database up to this size is checked at every start; damage in a larger one is found when it is read. */
+/** A database up to this size is checked at every start; in a larger one damage shows when it is read. */
 export const CHECKED_BYTES = 67_108_864;

@@ -33,7 +33,7 @@ export interface MemoryUse {
   readonly size: number;
 }
 
-/** The limit of one space. Expired entries do not count. */
+/** The limit of one space, without expired entries. */
 export interface MemoryQuota extends MemoryUse {
   /** An owner may store as much as this many full spaces, spread over any number of spaces. */
   readonly spaces: number;

@@ -14,7 +14,7 @@ export async function openMemoryStore(): Promise<SqliteStore> {
   return memoryStoreOn(await loadEngine());
 }
 
-/** There is no disk to wait for, so each call runs at once, without a thread. */
+/** There is no disk to wait for, so no thread is needed: each call runs at once. */
 export function memoryStoreOn(engine: SqliteEngine, database = openInMemory(engine)): SqliteStore {
   const committer = new Committer({
     database,

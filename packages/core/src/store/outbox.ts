@@ -6,7 +6,7 @@ import type { RequestKey } from './store.ts';
  */
 export type DeliveryState = 'due' | 'delivered' | 'dead';
 
-/** A callback to put into the outbox. */
+/** A callback as it is put into the outbox. */
 export interface NewDelivery {
   readonly id: string;
   /** The principal on whose behalf it is sent. */
@@ -68,7 +68,7 @@ export interface OutboxPage {
   readonly rows: readonly DeliverySummary[];
   /** The number of deliveries in this state, on all pages. */
   readonly total: number;
-  /** The number after which the next page begins; absent on the last page. */
+  /** The number that the next page begins after; absent on the last one. */
   readonly next?: number;
 }
 

@@ -22,7 +22,7 @@ export async function patiently<T>(write: () => Promise<T>, patience: Patience):
     try {
       return await write();
     } catch (error) {
-      // A refusal means that nothing was recorded, so a retry does not write twice.
+      // A refusal means that nothing was recorded, so that doing it again does it once.
       if (signal.aborted || !(isRepeatable || failureOf(error)?.code === 'store_unavailable')) throw error;
       // Logged once: many may be waiting for the same disk.
       if (delay === FIRST_MS) log.warn({ error: String(error) }, `${what} could not be recorded yet`);

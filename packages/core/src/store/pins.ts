@@ -6,7 +6,7 @@ export interface PinRow {
   readonly pinnedAt: number;
   /** The hash of the last change that an operator refused. */
   readonly refused: string | null;
-  /** Whether its definition is recorded. Older versions recorded only the hash. */
+  /** Whether its definition is recorded: older versions recorded the hash alone. */
   readonly hasDefinition: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface NewPin {
 }
 
 export interface PinStore {
-  /** Pins a name that has no pin yet. Returns the pin of the name, which another process may have set. */
+  /** Pins a name that has no pin yet. Returns its pin, which another process may have set. */
   add(pin: NewPin): Promise<PinRow>;
   /** Replaces the pin of the name, and its refused change. */
   put(pin: NewPin): Promise<void>;

@@ -14,8 +14,8 @@ export function createPrivateFolder(folder: string, ownFile: string): boolean {
 }
 
 /**
- * Creates an empty file for its owner only, unless it exists. It never opens an existing file, because closing that
- * would drop the locks that SQLite has on it in this process.
+ * Creates an empty file, for its owner only, unless it exists. It never opens an existing one: closing it again would
+ * drop the locks that SQLite has on it in this process.
  */
 export function createPrivateFile(path: string): void {
   try {

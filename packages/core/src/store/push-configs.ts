@@ -35,7 +35,7 @@ export interface PushConfigStore {
   named(name: string): Promise<PushConfigRow | undefined>;
   /** Takes over at most `limit` configs that are not over and whose process is gone, oldest first. */
   claim(limit: number): Promise<PushConfigRow[]>;
-  /** Puts the next delivery into the outbox and records the position, in one commit. False when the config is gone. */
+  /** Puts the next delivery into the outbox and notes the position, in one commit. False when the config is gone. */
   advance(name: string, to: PushAdvance): Promise<boolean>;
   remove(key: RequestKey, configId: string): Promise<boolean>;
 }

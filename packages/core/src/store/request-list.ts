@@ -3,13 +3,13 @@ import type { RequestKey } from './store.ts';
 
 /**
  * The progress of a request: it waits (`accepted`), an agent works on it (`started`), it has frames (`answering`), or
- * it has ended in one of the ways of `AnswerEnd`.
+ * how it ended.
  */
 export type RequestProgress = 'accepted' | 'started' | 'answering' | AnswerEnd;
 
 /** How a frame changes the progress of its request: the first one, a question, its end, or the final frame. */
 export interface ProgressChange {
-  /** Epoch milliseconds; null stands for the time at which the request was accepted. */
+  /** Epoch milliseconds; null counts as when the request was accepted. */
   readonly at: number | null;
   /** Absent unless the frame is the final one. */
   readonly end?: AnswerEnd | undefined;
@@ -20,7 +20,7 @@ export interface RequestQuery {
   readonly owner?: string | undefined;
   readonly agentId?: string | undefined;
   readonly sessionId?: string | undefined;
-  /** One of these. */
+  /** Any one of these. */
   readonly progress?: readonly RequestProgress[] | undefined;
   /** Its progress last changed at this time or later. Epoch milliseconds. */
   readonly changedSince?: number | undefined;
@@ -33,7 +33,7 @@ export interface RequestQuery {
   readonly limit: number;
 }
 
-/** The place of a request in a list: newest change first, and within one time the request recorded last. */
+/** The place of a request in a list: newest change first, and within one time the latest recorded. */
 export interface RequestPlace extends RequestKey {
   readonly changedAt: number;
 }

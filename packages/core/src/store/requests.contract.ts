@@ -450,7 +450,7 @@ export function describeRequests(name: string, open: OpenStore): void {
             const part = Array.from({ length: size }, () =>
               frame(sequence++, { text: `${index}/${sequence}`, isFinal: sequence === 15 }),
             );
-            // Two calls without waiting in between must not overtake each other.
+            // Two calls without waiting in between: they must not overtake each other.
             await Promise.all([
               store.requests.append(heldOf(store, row), part.slice(0, 1)),
               store.requests.append(heldOf(store, row), part.slice(1)),

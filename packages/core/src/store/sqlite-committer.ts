@@ -180,7 +180,7 @@ export class Committer {
 
   #commitRemovals(calls: readonly StoreCall[]): StoreAnswer[] {
     this.#noteRoom(false);
-    // The log itself may fill the disk.
+    // The log itself may be what fills the disk.
     this.#checkpoint();
     const isRemoval = ({ name }: StoreCall) => Object.hasOwn(this.#operations.removals, name);
     const removals = calls.filter(isRemoval);
@@ -234,7 +234,7 @@ export interface CommitterOptions {
   readonly ballast: Ballast;
   /** The path of the write-ahead log. */
   readonly logPath: string;
-  /** Called when the disk becomes full, and when there is room again. */
+  /** Called when the disk became full, and when there is room again. */
   readonly onRoom: (room: boolean) => void;
   /** Monotonic milliseconds. */
   readonly elapsed: () => number;

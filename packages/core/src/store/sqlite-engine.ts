@@ -1,7 +1,7 @@
 import type { EngineModule } from './sqlite-messages.ts';
 import { StoreError } from './store-error.ts';
 
-/** The part of SQLite that the store uses. Both drivers implement it. Tests pass an engine that fails on demand. */
+/** The part of SQLite that the store uses, the same in both drivers. Tests pass one that fails on demand. */
 export interface SqliteEngine {
   readonly name: string;
   open(path: string): Database;
@@ -43,13 +43,13 @@ export async function engineOf(module: EngineModule | undefined): Promise<Sqlite
 
 /** What an error of the driver means for the store. */
 export type SqliteFault =
-  /** The operation itself caused it; others in the batch are not affected. */
+  /** Caused by the operation itself: others in the batch are not affected. */
   | 'operation'
-  /** No space is left. Nothing was recorded; it may work later. */
+  /** No space left. Nothing was recorded; it may work again later. */
   | 'full'
-  /** Another process has locked the database. It may work later. */
+  /** Another process holds the database. It may work again later. */
   | 'busy'
-  /** A file could not be opened, for example because the process has no descriptor left. It may work later. */
+  /** A file could not be opened, as when the process has no descriptor left. It may work again later. */
   | 'unopened'
   /** The file is damaged. */
   | 'damaged'

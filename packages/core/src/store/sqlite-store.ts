@@ -310,7 +310,7 @@ export class SqliteStore implements Store {
     return used;
   }
 
-  /** Deleted data stays in the log until the log is moved and truncated. */
+  /** Deleted data remains in the log until that is moved. */
   async #scrubbed<Result>(removing: Promise<Result>): Promise<Result> {
     const removed = await removing;
     await this.#ask('scrub');

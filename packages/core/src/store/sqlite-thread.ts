@@ -18,7 +18,7 @@ import {
   type ToThread,
 } from './sqlite-messages.ts';
 
-// The thread that owns the database. SQLite is synchronous; in a thread it blocks only the callers that wait for it.
+// The thread that owns the database. SQLite is synchronous: here it blocks only the callers that wait for it.
 
 if (parentPort === null) throw new Error('sqlite-thread.ts runs in a worker only');
 const port = parentPort;
@@ -95,7 +95,7 @@ function makingRoom<Result>(ballast: Ballast, work: () => Result): Result {
 }
 
 /**
- * Takes all waiting calls, answers the reads, commits one batch of writes, and starts over. So a read waits for one
+ * Takes all waiting calls, answers the reads, commits one batch of writes, and looks again: a read waits for one
  * batch at most, and all writes that arrived meanwhile share the next commit.
  */
 function serve({ driver, lock, committer, marker }: Opened): void {

@@ -29,7 +29,7 @@ export type StoreErrorCode =
   | 'store_foreign'
   /** A newer version of Dragoman wrote the file. */
   | 'store_newer'
-  /** No SQLite driver can be loaded. */
+  /** No SQLite driver loads here. */
   | 'driver_missing';
 
 export function isDamaged(error: unknown): boolean {

@@ -23,7 +23,7 @@ export interface SqliteStoreOptions {
    */
   readonly onFatal: (error: StoreError) => void;
   readonly log?: Log;
-  /** Bytes reserved on the disk for deletions when it is full; 0 for none. Default: 16 MiB. */
+  /** Bytes reserved on the disk for cleaning up when it is full; 0 for none. Default: 16 MiB. */
   readonly ballastBytes?: number;
   /** Open a database that has lost recorded history, or begin with an empty one beside its leftover files. Default: false. */
   readonly acceptLoss?: boolean;
@@ -73,7 +73,7 @@ export class StoreThread implements AsyncDisposable {
     this.#log = log;
     this.#exited = new Promise((exited) => worker.once('exit', () => exited()));
     worker.on('message', (message: FromThread) => this.#receive(message));
-    // The driver aborts the process when its thread is ended during a call, so an exit waits for the thread.
+    // The driver aborts the process when its thread is ended in the middle of a call, so an exit waits for the thread.
     const closeBeforeExit = () => {
       worker.postMessage('close' satisfies ToThread);
       Atomics.wait(closed, 0, 0, EXIT_MS);

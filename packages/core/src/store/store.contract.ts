@@ -25,7 +25,7 @@ export function describeStore(name: string, open: OpenStore): void {
   for (const describeFamily of FAMILIES) describeFamily(name, open);
 }
 
-/** A new family adds one line here. */
+/** One more family is one line here. */
 const FAMILIES = [
   describeAgents,
   describeAnonymous,

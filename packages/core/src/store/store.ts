@@ -64,7 +64,7 @@ export interface Store extends AsyncDisposable {
   readonly cluster?: ClusterStore;
   /** Shows changes by other processes; absent where one process owns the store. */
   readonly families?: FamilyStore;
-  /** Epoch milliseconds by the clock of the database; absent where the database uses the clock of this machine. */
+  /** Epoch milliseconds by the clock of the database; absent where that is this machine's. */
   now?(): Promise<number>;
   /** Runs the work while no other process runs work of this name; absent where one process owns the store. */
   inTurn?<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
@@ -118,7 +118,7 @@ export interface ArrivedRow extends RequestRow {
 export interface FrameRow {
   readonly sequence: number;
   readonly isFinal: boolean;
-  /** The response as JSON text. A resumed stream sends the same bytes. */
+  /** The response as JSON text: a resumed stream is byte for byte the same. */
   readonly text: string;
   /** Set only on frames to record; lists of requests use it. */
   readonly change?: ProgressChange | undefined;
@@ -128,7 +128,7 @@ export type Accepted =
   /** `held` is null for a request that was recorded as finished. */
   | { readonly repeat: false; readonly held: Held | null }
   | { readonly repeat: true; readonly row: RequestRow }
-  /** The nonce was used before for other bytes; nothing was recorded. */
+  /** Its nonce was used for other bytes; nothing was recorded. */
   | { readonly reused: true };
 
 /** Data that is recorded with a request, in one commit. */
@@ -157,8 +157,8 @@ export interface RequestStore {
   /** accepted → started. False when the request is not waiting any more, or another process has claimed it. */
   start(held: Held): Promise<boolean>;
   /**
-   * Adds frames in sequence; the final one finishes the request. Throws on a gap or a repeat, which only a bug can
-   * cause, and `not_held` when the request has ended or another process has claimed it.
+   * Adds frames in sequence; the final one makes the request finished. Throws on a gap or a repeat, which only a bug
+   * can cause, and `not_held` when the request has ended or another process has claimed it.
    */
   append(held: Held, frames: readonly FrameRow[]): Promise<void>;
   find(key: RequestKey): Promise<RequestRow | undefined>;
@@ -196,7 +196,7 @@ export interface SessionKey {
 
 export interface SessionRow extends SessionKey {
   readonly title: string | null;
-  /** The folder that its client works in, if known. */
+  /** The folder its client works in, if known. */
   readonly cwd: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -317,7 +317,7 @@ export function describeThreads(name: string, open: OpenStore): void {
       expect(await store.sessions.delete({ ...key, owner: `not-${owner}` })).toBe(false);
       expect(await store.sessions.delete({ ...key, agentId: 'unknown' })).toBe(false);
       expect(await has()).toEqual(['m1', 'm2', 'to-another', 'to-m1']);
-      // These messages have no session, like a thread whose requests were deleted.
+      // These have no session, like a thread whose requests were deleted.
       expect(await store.sessions.delete(key)).toBe(true);
       expect(await has()).toEqual(['m2', 'to-another']);
       expect(await store.sessions.delete(key)).toBe(false);

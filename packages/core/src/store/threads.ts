@@ -20,7 +20,7 @@ export interface NewLetter {
     readonly threadId: string;
     /** The message as JSON text. */
     readonly text: string;
-    /** How many messages the thread keeps. */
+    /** Messages the thread keeps. */
     readonly keep: number;
   } | null;
 }
@@ -29,7 +29,7 @@ export interface NewLetter {
 export interface ThreadMessage {
   readonly messageId: string;
   readonly isAnswer: boolean;
-  /** The message as the JSON text that is on the wire. */
+  /** The message as JSON text, as it is on the wire. */
   readonly text: string;
   readonly at: number;
 }

@@ -1,6 +1,6 @@
 /** One version of a workflow that administration stored under a name. */
 export interface WorkflowRow extends NewWorkflow {
-  /** 1, 2, 3… for each name; a number is never used twice. */
+  /** 1, 2, 3… under one name; a number is never used twice. */
   readonly version: number;
   /** Null until the name is removed. */
   readonly removedAt: number | null;
@@ -22,7 +22,7 @@ export interface WorkflowStore {
    * on.
    */
   put(workflow: NewWorkflow): Promise<WorkflowRow>;
-  /** The newest version of every name that was not removed, sorted by name. */
+  /** The newest version of every name that was not removed, by name. */
   list(): Promise<WorkflowRow[]>;
   /** Every version of a name, newest first, including removed ones. */
   versions(name: string): Promise<WorkflowRow[]>;

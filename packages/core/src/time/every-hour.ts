@@ -25,5 +25,5 @@ export async function everyHour(
   }
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 export const ONE_HOUR = 3600 * 1000;

@@ -9,7 +9,7 @@ import { ONE_HOUR } from './every-hour.ts';
 export class PurgeTime {
   readonly #clock: Clock;
   readonly #log: Log;
-  /** The wall time at elapsed time 0, as of the start. */
+  /** Wall time at elapsed time 0, as it was at the start. */
   readonly #startedAt: number;
   #held: { readonly at: number; readonly until: number } | undefined;
 
@@ -19,7 +19,7 @@ export class PurgeTime {
     this.#startedAt = clock.now().getTime() - clock.elapsed();
   }
 
-  /** Call it before anything is deleted. `newest` is when something was last stored; 0 for an empty store. */
+  /** Call it before anything is deleted. `newest`: when something was last stored; 0 for an empty store. */
   start(newest: number): void {
     const now = this.now();
     if (newest === 0 || now - newest <= 24 * ONE_HOUR) return;

@@ -29,7 +29,7 @@ export function beginsEscape(byte: number): boolean {
   return byte === PERCENT || byte === BACKSLASH || byte === AMPERSAND || byte >= 0x80;
 }
 
-/** `%41` stands for one byte, which is not always a whole character. */
+/** `%41` is a byte, and not always a whole character. */
 function percentAt(bytes: Uint8Array, at: number): Escapes {
   const { value, digits, isCut } = digitsAt(bytes, at + 1, { base: 16, most: 2 });
   if (digits < 2) return isCut ? OPEN : NONE;

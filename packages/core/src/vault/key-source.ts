@@ -12,7 +12,7 @@ export interface KeySource {
   readonly name: string;
   /** Texts that may be the key: more than one after an interrupted change, or when the operator names the next key. */
   candidates(): readonly string[];
-  /** Makes the key for a vault that has none yet. */
+  /** The key for a vault that has none yet. */
   create(): string;
   /** The key to change to if the operator gives none; `undefined` if only the operator can choose it. */
   next(): string | undefined;

@@ -35,7 +35,7 @@ async function isFoundIn(parts: readonly Uint8Array[], redactor: Redactor): Prom
   return before.digest('hex') !== after.digest('hex');
 }
 
-/** Replaces string by string, because a match that spans two strings is not a secret. */
+/** String by string: text that spans two strings is not a secret. */
 async function replaced(json: string, redactor: Redactor): Promise<string> {
   let clean = '';
   let turn = 0;
@@ -58,7 +58,7 @@ async function replaced(json: string, redactor: Redactor): Promise<string> {
   return clean;
 }
 
-/** The place after the quote that closes the string. */
+/** The place behind the quote that closes the string. */
 function endOfString(json: string, open: number): number {
   for (let at = open + 1; ; at += 1) {
     if (json[at] === '"') return at + 1;

@@ -16,7 +16,7 @@ export interface ReferenceSources {
   readonly vault?: Pick<Vault, 'find' | 'releaseToProgram'> | undefined;
 }
 
-/** Reads the variables of a program; called at each start of the program. */
+/** Reads the variables of a program: once for each start of it. */
 export type ReadVariables = () => Promise<Readonly<Record<string, string>>>;
 
 /**
@@ -103,7 +103,7 @@ export class References {
         const fix = 'write ${NAME} with letters, digits and "_"';
         throw new BadReference(at, `${JSON.stringify(whole)} does not name an environment variable`, fix);
       }
-      // `process.env` inherits members such as `constructor`, which are not variables.
+      // `process.env` inherits: `constructor` is not a variable.
       const value = Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined;
       if (value === undefined || value === '') {
         const state = value === undefined ? 'not set' : 'empty';

@@ -70,7 +70,7 @@ export class Vault implements Secrets {
   /** Secrets of the server itself: no caller, host or program can name them. */
   readonly #own = new Map<string, Entry>();
   readonly #redactors = new Map<string, Redactor | undefined>();
-  /** Secrets replaced or removed since the start, newest first. Hosts that received them may still return them. */
+  /** Secrets replaced or removed since the start, newest first: hosts that received them can still return them. */
   #retired: readonly Retired[] = [];
   #salt: Buffer;
   #keys: VaultKeys;
@@ -122,7 +122,7 @@ export class Vault implements Secrets {
     return this.#options.store.receipts(id, limit);
   }
 
-  /** Adds or replaces a credential. It is on the disk when this resolves. */
+  /** Makes or replaces a credential. It is on disk when this resolves. */
   put({ id, type, value, hosts, places, description }: NewCredential): Promise<VaultCredential> {
     return this.#change(async () => {
       const entry = await this.#sealed(id, value, { type, hosts, places, description });
@@ -149,7 +149,7 @@ export class Vault implements Secrets {
     });
   }
 
-  /** Reads the changes of other processes. Throws a `VaultError` when they use a key that is not available here. */
+  /** Reads what other processes have changed. Throws a `VaultError` when they use a key that is not here. */
   reload(): Promise<void> {
     return this.#change(() => this.#reload());
   }

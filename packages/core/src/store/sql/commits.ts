@@ -1,6 +1,6 @@
 import type { Database } from '../sqlite-engine.ts';
 
-/** How many transactions were committed since the database was created. */
+/** How many transactions were committed over all the life of the database. */
 export function countOf(database: Database): number {
   const { count } = database.prepare('SELECT count FROM commits').get() as { count: number };
   return count;

@@ -87,7 +87,7 @@ export function credentialWrites(database: Database) {
   };
 }
 
-/** Deleting a secret must also work on a full disk. */
+/** Deleting a secret must work on a full disk too. */
 export function credentialRemovals(database: Database) {
   const remove = database.prepare('DELETE FROM credentials WHERE credential_id = ?');
   const purge = database.prepare('DELETE FROM credential_receipts WHERE used_at < ?');

@@ -4,7 +4,7 @@ import { StoreError } from '../store-error.ts';
 
 /** Frames that were added together, as one row. */
 export interface PackedFrames {
-  /** The sequence of the first frame; the others follow without a gap. */
+  /** Sequence of the first frame; the others follow without a gap. */
   readonly first: number;
   readonly count: number;
   /** 1 when the last of these frames is the final one of the answer, else 0. */

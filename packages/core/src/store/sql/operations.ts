@@ -67,7 +67,7 @@ export function prepareOperations(database: Database) {
       ...registrationWrites(database),
       ...nonceWrites(database),
     },
-    /** Writes that free space or revoke access. On a full disk they may use the space of the ballast. */
+    /** Writes that free space or revoke access: on a full disk they may use the ballast. */
     removals: {
       ...requestRemovals(database),
       ...sessionRemovals(database),

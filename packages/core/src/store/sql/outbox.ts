@@ -242,7 +242,7 @@ export function checkedDelivery({ checksum, headChecksum, ...row }: StoredDelive
  * may be one with another signing secret.
  */
 export function isAsWritten(head: Head, headChecksum: number | null): boolean {
-  // Rows that were written before there was a checksum cannot be checked.
+  // Rows from before there was a checksum cannot be checked.
   return headChecksum === null || headChecksum === headChecksumOf(head);
 }
 

@@ -71,7 +71,7 @@ export function registrationRemovals(database: Database) {
   };
 }
 
-/** Leaves out the last heartbeat, which changes often and only decides whether the agent is healthy. */
+/** Without the last heartbeat, which changes on its own and only decides whether the agent is healthy. */
 export function checksumOfRegistration({ agentId, owner, card, endpoint, registeredAt }: RegistrationRow): number {
   return checksumOf(agentId, owner, card, endpoint, registeredAt);
 }

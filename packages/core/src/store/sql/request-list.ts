@@ -159,7 +159,7 @@ interface Range {
 /** Ended requests that match a query. */
 interface Candidates {
   readonly found: readonly Placed[];
-  /** How many match on all pages. Absent where they are not counted. */
+  /** How many there are on all pages. Absent where they are not counted. */
   readonly total?: number;
   /** The place up to which `found` is complete; absent when all were looked at. */
   readonly horizon?: Place;

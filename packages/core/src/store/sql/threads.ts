@@ -62,7 +62,7 @@ export function threadReads(database: Database) {
 
   /** The number of a question in its thread: earlier messages have lower numbers. */
   const numberOf = ({ owner, sessionId }: SessionKey, messageId: string): number => {
-    // It is not recorded yet, so all messages are before it, even one with the same id that has outlived its request.
+    // Not recorded yet, so all messages are before it, including one with its id that outlived its request.
     if (isOwed.get(owner, messageId) === undefined) return Number.MAX_SAFE_INTEGER;
     const place = placeOf.get(owner, sessionId, messageId) as { sequence: number | null };
     // Without a number, the thread has deleted it and everything before it.
@@ -79,7 +79,7 @@ export function threadReads(database: Database) {
     requestIdsAt: (owner: string, threadId: string, at: number): string[] =>
       (questionsAt.all(owner, threadId, at) as { messageId: string }[]).map(({ messageId }) => messageId),
 
-    /** One step into the index finds the next thread, however many messages the previous one has. */
+    /** One step into the index finds the next thread, however many messages the one before has. */
     listThreads(view: ThreadListView, { after, limit }: { after: string; limit: number }): ThreadSummary[] {
       const [next, name] = 'owner' in view ? [nextOfOwner, view.owner] : [nextOfAgent, view.agentId];
       // An agent must not learn of messages to other agents in the same thread.

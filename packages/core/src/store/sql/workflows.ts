@@ -22,7 +22,7 @@ export function workflowReads(database: Database) {
   const versions = database.prepare(SELECT_VERSIONS);
 
   return {
-    // A name whose newest version is damaged is left out: an older version must not be used instead.
+    // Where the newest version is damaged its name is left out: an older version must not be used instead.
     listWorkflows: (): WorkflowRow[] => wholeRows(list.all() as StoredRow[], checksumOfWorkflow),
 
     workflowVersions: (name: string): WorkflowRow[] => wholeRows(versions.all(name) as StoredRow[], checksumOfWorkflow),
