@@ -8,8 +8,9 @@ export interface AdminKeyOptions {
 }
 
 /**
- * Ensures that there is an admin key. A new key from the environment revokes the previous one from there; other admin keys stay valid.
- * Without a key in the environment, one is created on the first start. Throws where the operator's key cannot be used.
+ * Ensures that there is an admin key. A new key from the environment revokes the previous one from there; other admin
+ * keys stay valid. Without a key in the environment, one is created on the first start. Throws where the operator's key
+ * cannot be used.
  */
 export async function provideAdminKey(keys: Keys, { adminKey, onAdminKey }: AdminKeyOptions): Promise<void> {
   if (adminKey !== undefined) return useOwn(keys, adminKey);

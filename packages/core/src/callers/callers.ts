@@ -98,7 +98,7 @@ export class Callers {
     return principal;
   }
 
-  /** An earlier caller with its current permissions; none once its agent is gone. */
+  /** An earlier caller with its current permissions. It has none once its agent is gone. */
   renewed(principal: Principal): Principal {
     if (principal.kind === 'admin') return principal;
     const known = this.#renewed.get(principal);
@@ -123,7 +123,7 @@ export class Callers {
   }
 }
 
-/** An agent as administration sends it, or every problem. */
+/** Decodes the body of `POST /admin/v1/agents`. */
 export function decodeAgentDefinition(json: Json): Outcome<AgentBody> {
   const issues: Issue[] = [...issuesOf(validate, AgentBody, json)];
   if (issues.length > 0) return reject(...issues);

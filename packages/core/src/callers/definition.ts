@@ -157,7 +157,7 @@ export const AgentBody = {
   type: 'object',
   required: ['agent_id', 'permissions'],
   properties: {
-    // Some valid names are reserved.
+    // `decodeAgentDefinition` also refuses reserved names.
     agent_id: AgentId,
     permissions: {
       type: 'object',

@@ -144,5 +144,5 @@ function hashOf(secret: string): string {
 /** Characters: 96 random bits as hexadecimal digits. */
 export const SHORTEST_KEY = 24;
 
-/** At this number the cache is cleared. */
+/** The cache of keys in use is cleared when it has this many. */
 const MOST_IN_USE = 1000;

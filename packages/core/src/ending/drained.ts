@@ -10,7 +10,7 @@ export interface DrainedOptions {
   readonly end: () => void;
 }
 
-/** How runs and callbacks stop: they may finish for so long, then they are ended. Resolves when nothing runs any more. */
+/** Lets running work finish for `drainMs`, then ends it. Resolves when nothing runs any more. */
 export async function drained({ clock, drainMs, over, end }: DrainedOptions): Promise<void> {
   const isOver = over();
   if (drainMs <= 0) end();

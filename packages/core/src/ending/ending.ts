@@ -9,17 +9,15 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/**
- * A lightweight `AbortController`, one for each request, tool call and execution. Its real signal is created only when needed.
- */
+/** A lightweight `AbortController` for each request, tool call and execution. Its real signal is made on demand. */
 export class Ending implements StopSignal {
-  /** Most have no listener, or one. */
+  /** The first listener. Most endings have no other one, and need no set. */
   #listener: (() => void) | undefined;
   #others: Set<() => void> | undefined;
   #controller: AbortController | undefined;
   #ended: { readonly reason: unknown } | undefined;
 
-  /** The ending that follows a signal. */
+  /** An ending that ends with a signal. */
   static of(signal: AbortSignal): Ending {
     const ending = new Ending();
     ending.follow(signal);
@@ -34,7 +32,7 @@ export class Ending implements StopSignal {
     return this.#ended?.reason;
   }
 
-  /** The same as an `AbortSignal`. */
+  /** This ending as an `AbortSignal`. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -43,7 +41,7 @@ export class Ending implements StopSignal {
     return this.#controller.signal;
   }
 
-  /** The first reason is the one that counts. */
+  /** Only the first call has an effect. */
   end(reason: unknown): void {
     if (this.#ended !== undefined) return;
     this.#ended = { reason };
@@ -62,7 +60,7 @@ export class Ending implements StopSignal {
     return () => this.removeEventListener('abort', listener);
   }
 
-  /** Ends with the signal, until that is called off. */
+  /** Ends with the signal, unless the returned function is called before. */
   follow(signal: StopSignal): Cancel {
     const follow = () => this.end(signal.reason);
     if (signal.aborted) follow();
@@ -88,7 +86,7 @@ export class Ending implements StopSignal {
   }
 }
 
-/** For callers that accept only the real one. */
+/** The `AbortSignal` of a signal, for code that accepts nothing else. */
 export function abortSignalOf(signal: StopSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   if (signal instanceof Ending) return signal.signal;

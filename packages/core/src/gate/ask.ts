@@ -9,7 +9,7 @@ import { inflated, type Unpacking } from './inflate.ts';
 import type { GateLimits } from './limits.ts';
 import type { Redactor } from './redactor.ts';
 
-/** A request as it goes over the connection, secrets and all. */
+/** A request as it is sent, including its secrets. */
 export interface Outbound {
   readonly method: Dispatcher.HttpMethod;
   readonly path: string;
@@ -19,22 +19,22 @@ export interface Outbound {
 }
 
 export interface AskOptions {
-  /** After inflation. */
+  /** The most bytes of the body after inflation. */
   readonly maxBytes: number;
   readonly redactor: Redactor | undefined;
   readonly bound: Deadline;
   readonly limits: GateLimits;
-  /** How long to wait for a connection, where there is another address to go to. */
+  /** How long to wait for a connection; set where another address can be tried. */
   readonly patience: { readonly clock: Clock; readonly milliseconds: number } | undefined;
 }
 
-/** Sends it over one of the connections and returns the answer that the caller may see. */
+/** Sends a request over a connection of the pool. The answer is inflated, limited in size, and without secrets. */
 export async function ask(
   pool: Pool,
   { method, path, headers, body }: Outbound,
   { maxBytes, redactor, bound, limits, patience }: AskOptions,
 ): Promise<InboundAnswer> {
-  // One that was never sent may be tried at another address, in what is left of the time.
+  // The time limit continues for a request that was never sent, because it may be tried at another address.
   const exchange: OutboundExchange = new OutboundExchange({
     onOver: () => exchange.sent && bound.release(),
     announcements: limits.announcements,
@@ -53,7 +53,10 @@ export async function ask(
   };
 }
 
-/** The head of the answer, unless no connection is made in time. Once something was sent, the time of the whole exchange applies. */
+/**
+ * The head of the answer. Rejects if no connection is made in time; once the request is sent, only its whole time limit
+ * applies.
+ */
 async function headInTime(
   exchange: OutboundExchange,
   { clock, milliseconds }: NonNullable<AskOptions['patience']>,
@@ -104,7 +107,7 @@ function codingOf({ headers }: Head): string | undefined {
   return Array.isArray(coding) ? coding.join(', ') : coding;
 }
 
-/** Without what was true only of the bytes on their way. */
+/** The headers of an answer without secrets and, if its body was encoded, without those about the encoded body. */
 function shownHeaders({ headers }: Head, redactor: Redactor | undefined): InboundAnswer['headers'] {
   const isCoded = headers['content-encoding'] !== undefined;
   const shown: [string, string | readonly string[]][] = [];

@@ -5,7 +5,7 @@ import { Refused } from '../refusals/refused.ts';
 import type { OutboundExchange } from './exchange.ts';
 import { late } from './gate-failure.ts';
 
-/** The time one exchange has, its body included: it ends when that is over, or when its caller does not want it any more. */
+/** The time limit of one exchange, including its body. It also ends the exchange when the caller's signal aborts. */
 export class Deadline {
   readonly #ending = new Ending();
   readonly #stop: Cancel;
@@ -28,18 +28,18 @@ export class Deadline {
     return Math.max(0, this.#until - this.#clock.elapsed());
   }
 
-  /** The result of the promise, or a timeout. */
+  /** Settles like the promise, or rejects when the deadline ends first. */
   wait<T>(promise: Promise<T>): Promise<T> {
     return unlessAborted(promise, this.#ending);
   }
 
-  /** From here on the exchange ends with it. */
+  /** Ends the exchange when this deadline ends. */
   attach(exchange: OutboundExchange): void {
     this.#exchange = exchange;
     if (this.#ending.aborted) exchange.fail(this.#ending.reason);
   }
 
-  /** Nothing has to be ended any more. */
+  /** Cancels the deadline, because the exchange is over. */
   release(): void {
     this.#stop();
     this.#leave?.();

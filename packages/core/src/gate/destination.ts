@@ -8,11 +8,11 @@ import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 /** The destination of a request, from its URL. */
 export interface Destination extends HostPort {
   readonly url: URL;
-  /** Of the connection, not of the protocol on it. */
+  /** Whether the connection uses TLS. */
   readonly isSecure: boolean;
-  /** The operator chose this host and port. */
+  /** Whether the operator allows this host and port. */
   readonly isAllowed: boolean;
-  /** The host is an address; there is nothing to look up. */
+  /** Set if the host is an address, so that nothing has to be looked up. */
   readonly address: string | undefined;
 }
 
@@ -27,8 +27,8 @@ export function allowedHosts(hosts: Iterable<HostPort>): ReadonlySet<string> {
 }
 
 /**
- * Judges a URL, as it was written and as it was read, before anything is looked up. The host is judged as the WHATWG parser
- * gives it, never as it was written: `0x7f.1`, `①②⑦.0.0.1` and `127.0.0.1` are one.
+ * Judges a URL before anything is looked up. The host is judged as the WHATWG parser returns it, not as it was written:
+ * `0x7f.1`, `①②⑦.0.0.1` and `127.0.0.1` are the same.
  */
 export function judgeUrl(text: string, url: URL | undefined, allowed: AllowedHosts): Destination | Failure {
   if (url === undefined) return invalid(`must be an absolute URL; got ${show(text.slice(0, 200))}`);
@@ -76,7 +76,7 @@ function refused(why: string, suggestion: string): Failure {
   return failure('forbidden', { suggestions: [suggestion] }, `Outbound request blocked: ${why}.`);
 }
 
-/** The URL may be intended: then the operator has to allow it. */
+/** What to do about a refused URL: the operator can allow its host if the URL is intended. */
 function wayOut(refused: HostPort, list: AllowList): string {
   return `use a public https URL, or ask the operator to ${OPENS[list](nameOfHostPort(refused))}`;
 }

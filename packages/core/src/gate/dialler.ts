@@ -4,14 +4,14 @@ import type { Clock } from '../ports/ports.ts';
 import { isSameAddress } from './address.ts';
 import { trustContext } from './trust.ts';
 
-/** A connection to an address that was judged; for TLS, to the host that has to prove its name there. */
+/** The judged address to connect to. For TLS, `host` is the name that the server must prove. */
 export interface Dialling {
   readonly address: string;
   readonly port: number;
   readonly tls: { readonly host: string } | undefined;
 }
 
-/** Opens connections to addresses: never to names, so that nothing is looked up again between the check and the use. */
+/** Opens connections to addresses, never to names, so that no name is looked up again after it was judged. */
 export class Dialler {
   readonly #clock: Clock;
   readonly #ca: readonly string[];

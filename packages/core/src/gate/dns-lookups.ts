@@ -5,25 +5,26 @@ import { NoAnswerYet } from './resolver.ts';
 export interface DnsOptions {
   readonly clock: Clock;
   readonly withinMs: number;
-  /** In place of those that the machine is set up with. */
+  /** Default: the name servers of this machine. */
   readonly servers?: readonly string[];
 }
 
 /**
- * Asks the name servers of this machine for every address of a name, without the system: no thread is held while nothing
- * answers, so that dead names block no other lookup. Rejects with `NoNameServer` if the machine has no name server.
+ * Asks the name servers of this machine for all addresses of a name. Unlike the system's lookup, it occupies no thread
+ * while it waits, so that dead names block no other lookup. Rejects with `NoNameServer` if the machine has no name
+ * server.
  *
- * Some name servers never answer for IPv6 addresses. A lookup that has IPv4 addresses waits for those a
- * moment only (RFC 8305 §3). Addresses that arrive later are neither checked nor used.
+ * Some name servers never answer for IPv6 addresses. A lookup that has IPv4 addresses waits only a moment for IPv6
+ * addresses (RFC 8305 §3). Addresses that arrive later are neither checked nor used.
  */
 export async function dnsResolve(name: string, { clock, withinMs, servers }: DnsOptions): Promise<readonly string[]> {
-  // One for each name: it can be ended by itself, and knows the name servers that the machine has by now.
+  // Each lookup has its own resolver, which can be cancelled alone and uses the machine's current name servers.
   const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
   if (servers !== undefined) resolver.setServers(servers);
   const giveUp = () => resolver.cancel();
   const cancels = [clock.after(withinMs, giveUp)];
   const four = resolver.resolve4(name);
-  // Not the other way round: most machines reach an IPv4 address, and many no other.
+  // IPv6 addresses do not shorten the wait for IPv4: most machines can reach IPv4 addresses, and many only those.
   four.then(() => cancels.push(clock.after(RESOLUTION_DELAY_MS, giveUp))).catch(() => {});
   const results = await Promise.allSettled([four, resolver.resolve6(name)]);
   for (const cancel of cancels) cancel();
@@ -35,7 +36,7 @@ export async function dnsResolve(name: string, { clock, withinMs, servers }: Dns
   throw new NoAnswerYet(name);
 }
 
-/** This machine has no name server, or none that runs: it may know names in another way. */
+/** This machine has no running name server. The system may still resolve names in another way. */
 export class NoNameServer extends Error {}
 
 /** With the system's code for a name that does not exist. */

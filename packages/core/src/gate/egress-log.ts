@@ -6,7 +6,7 @@ export interface EgressEntry {
   readonly caller: string;
   /** `CONNECT`: a connection for another protocol. `CHECK`: the address was refused before anything was sent. */
   readonly method: string;
-  /** With the port, where that is not the usual one. */
+  /** With the port, unless it is the default of the scheme. */
   readonly host: string;
   /** `refused`: blocked by the gate. `failed`: sent, without an answer. */
   readonly outcome: 'answered' | 'failed' | 'refused';

@@ -6,13 +6,13 @@ import { brokenAnswer, excessive, tooLarge, unreachableHost } from './gate-failu
 import { joined } from './whole-body.ts';
 
 /**
- * One running request and the answer to it, pulled: without a reader the socket is not read either.
+ * One running request and its answer. Without a reader, only a limited part of the body is read from the socket.
  *
  *   waiting ──sent──▶ sent ──head──▶ answering ──end──▶ over
  *      └──────────────┴─────fail, from either side──────▶ over
  */
 export class OutboundExchange implements Dispatcher.DispatchHandler {
-  /** Resolves when the head of the answer is there. */
+  /** Resolves when the status and headers of the answer have arrived. */
   readonly head: Promise<Head>;
   readonly #onOver: () => unknown;
   readonly #announcements: number;
@@ -27,7 +27,7 @@ export class OutboundExchange implements Dispatcher.DispatchHandler {
   #error: unknown;
   #wake: (() => void) | undefined;
 
-  /** `onOver` is called once, when nothing more comes; an answer is announced at most so often. */
+  /** `onOver` is called once, when the exchange is over. `announcements` limits the interim responses (1xx). */
   constructor({ onOver, announcements }: { onOver: () => unknown; announcements: number }) {
     this.#onOver = onOver;
     this.#announcements = announcements;
@@ -43,7 +43,7 @@ export class OutboundExchange implements Dispatcher.DispatchHandler {
     return this.#sent;
   }
 
-  /** Nothing more comes. */
+  /** Whether the exchange has ended or failed. */
   get isOver(): boolean {
     return this.#state !== 'open';
   }
@@ -77,7 +77,7 @@ export class OutboundExchange implements Dispatcher.DispatchHandler {
     else this.fail(new Refused(this.#sent ? brokenAnswer(error) : unreachableHost(connectFault(error))));
   }
 
-  /** Ends it for this reason, and the connection with it. */
+  /** Ends the exchange with this error, and closes its connection. */
   fail(error: unknown): void {
     if (this.#state !== 'open') return;
     this.#error = error;
@@ -86,7 +86,7 @@ export class OutboundExchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(asError(error));
   }
 
-  /** The rest is not needed. */
+  /** Ends the exchange, because the rest of the answer is not needed. */
   leave(): void {
     this.fail(LEFT);
   }
@@ -113,14 +113,14 @@ export class OutboundExchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** All of the body, in place of reading it by pieces; never more than `maxBytes`. */
+  /** The whole body, for use instead of `body`. Rejects if it is longer than `maxBytes`. */
   whole(maxBytes: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const look = () => {
         if (this.#queuedBytes > maxBytes) {
           const error = new Refused(tooLarge(maxBytes));
           this.fail(error);
-          // A short answer may have ended before anybody looked: then there is nothing left to fail.
+          // `fail` does nothing if the answer has ended already.
           reject(error);
         } else if (this.#state === 'failed') reject(this.#error);
         else if (this.#state === 'ended') resolve(joined(this.#chunks));

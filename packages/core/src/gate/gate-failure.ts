@@ -1,7 +1,10 @@
 import { type Failure, failure } from '@dragoman/protocols';
 import { connectFault } from './connect-fault.ts';
 
-/** Nothing was sent. Callers that may not learn about a host get no reason: it would reveal which ports are open. */
+/**
+ * Nothing was sent. `undefined` for callers that may not learn about the host: a reason would reveal which ports are
+ * open.
+ */
 export function unreachableHost(reason: string | undefined): Failure {
   if (reason === undefined) return failure('unreachable', { sent: false });
   return failure('unreachable', { sent: false, reason }, `The remote host is unreachable: ${reason}.`);
@@ -33,7 +36,6 @@ export function late(milliseconds: number, sent: boolean): Failure {
   return failure('timeout', { sent }, `The response did not arrive within ${Math.round(milliseconds)} ms.`);
 }
 
-/** An answer beyond its limit. */
 export function tooLarge(maxBytes: number): Failure {
   return excessive(`it is larger than ${maxBytes} bytes`, ['request less at a time: a page, or fewer fields']);
 }

@@ -57,7 +57,7 @@ export class GateBench implements AsyncDisposable {
   }
 }
 
-/** A request with what a test does not care about filled in. */
+/** A request with defaults, which `rest` replaces. */
 export function asking(url: string, rest: Partial<OutboundRequest> = {}): OutboundRequest {
   return {
     caller: 'ada',
@@ -76,7 +76,7 @@ export async function textOf({ body }: InboundAnswer): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** The failure something ends with, the body of its answer included. */
+/** The failure with which a request ends, including while its body is read. */
 export async function failureFrom(answer: Promise<InboundAnswer | unknown>): Promise<Failure> {
   try {
     const got = await answer;

@@ -4,18 +4,19 @@ import type { CredentialUse } from '../secrets/credential-use.ts';
 import type { SecretText } from './secret-text.ts';
 
 /**
- * The only way out to the network. Every host is judged after resolution, redirects are answers and never followed, sizes
- * and time are bounded, and credentials are put in at the last moment, for the hosts they are bound to.
- * Refused and failed requests reject with `Refused`, and an incomplete body throws it: `forbidden` and `invalid_message`
- * were never sent, `unreachable` neither; whether `timeout` and `agent_failed` were, their `details.sent` says. A host that was not
- * even looked up, because too many others were, is `unreachable` with `details.looked_up` false. An aborted signal rejects with
- * its own reason.
+ * The only way out to the network. Every host is judged after resolution, redirects are answers and never followed,
+ * sizes and time are limited, and credentials are inserted at the last moment, for the hosts that they are bound to.
+ *
+ * Refused and failed requests reject with `Refused`; reading an incomplete body throws it. After `forbidden`,
+ * `invalid_message` and `unreachable`, nothing was sent; after `timeout` and `agent_failed`, `details.sent` reports
+ * whether the request was sent. A host that was not looked up, because too many others were, is `unreachable` with
+ * `details.looked_up` false. An aborted signal rejects with its own reason.
  */
 export interface Gate {
   request(request: OutboundRequest): Promise<InboundAnswer>;
   /**
-   * Why a URL cannot be called, without calling it: for addresses that are kept for later. That its name cannot be looked up at
-   * this moment is not a reason, since it is judged again when it is called.
+   * Why a URL that is stored for later cannot be called, without calling it; `undefined` if it can. A temporary failure
+   * to look up its name is not a reason, because the URL is judged again when it is called.
    */
   check(url: string, allowList: AllowList): Promise<Failure | undefined>;
 }
@@ -28,7 +29,7 @@ export interface Gate {
 export type AllowList = 'allow' | 'callbacks' | 'none';
 
 export interface OutboundRequest {
-  /** On whose behalf: connections are never shared between callers. */
+  /** The principal on whose behalf it is sent. Connections are never shared between callers. */
   readonly caller: string;
   /** The request or operation, for the record of a credential's use. */
   readonly purpose?: string;
@@ -39,9 +40,9 @@ export interface OutboundRequest {
   readonly headers?: Readonly<Record<string, OutboundHeader>>;
   /** Bytes, or a JSON value that may contain a `CredentialUse` at any depth. */
   readonly body?: { readonly bytes: Uint8Array } | { readonly json: unknown } | undefined;
-  /** For the whole exchange, the body included. */
+  /** The time limit of the whole exchange, including the body of the answer. */
   readonly timeoutMs: number;
-  /** After inflation. */
+  /** The most bytes of the answer's body after inflation. */
   readonly maxBytes: number;
   readonly signal?: StopSignal | undefined;
 }
@@ -52,12 +53,12 @@ export type OutboundHeader = string | CredentialUse | SecretText;
 export interface InboundAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Inflated, bounded, and with every secret that was sent replaced by a marker. Pulled: nothing is read ahead of the reader. */
+  /** Inflated, limited in size, and with a marker instead of each secret. It is received only as fast as it is read. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** All of the body, where that is to be had for less than its pieces. In place of reading `body`. */
+  /** The whole body at once, for use instead of `body`. Absent where the body must be read in pieces. */
   whole?(): Promise<Uint8Array>;
-  /** Ends it and its connection, even while a reader waits for more. */
+  /** Ends the exchange and its connection, even while a reader waits for more. */
   end?(): void;
-  /** Whether all of it was received, so that it need not be read to free the connection. */
+  /** Whether the whole body was received, so that it need not be read to free the connection. */
   readonly isOver?: boolean;
 }

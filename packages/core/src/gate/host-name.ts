@@ -1,11 +1,11 @@
 /** Why a name is not resolved. */
 export interface NameFault {
   readonly why: string;
-  /** The fix, if the operator cannot allow it by this name. */
+  /** What to do instead; absent where the operator can allow the host by this name. */
   readonly help?: string;
 }
 
-/** Judges a name: it may only mean something on this machine or in its network. `undefined` when it may be looked up. */
+/** Why a name is not looked up, such as one that only a local network knows; `undefined` if it may be looked up. */
 export function judgeHostName(name: string): NameFault | undefined {
   if (name.endsWith('.')) return { why: 'its host ends with a dot', help: 'write its host without the dot at the end' };
   if (!name.includes('.')) return { why: 'its host is a single label, which only a local network knows' };

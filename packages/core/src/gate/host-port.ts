@@ -31,7 +31,7 @@ export function hostPortOf({ hostname: host, port, protocol }: URL): HostPort {
   return { host, port: protocol === 'https:' || protocol === 'wss:' ? 443 : 80 };
 }
 
-/** As operators write it. */
+/** The shortest text that `decodeHostPort` reads as this host and port. */
 export function nameOfHostPort({ host, port }: HostPort): string {
   return port === 443 ? host : `${host}:${port}`;
 }

@@ -7,14 +7,14 @@ import type { GateLimits } from './limits.ts';
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** How much a body may become. */
+/** The limits of an inflated body. */
 export interface Unpacking {
   readonly maxBytes: number;
-  /** How many times its packed size, from so many bytes on. */
+  /** Beyond `unpacked_free_bytes`, a body may be at most `unpacked_ratio` times as long as before. */
   readonly limits: Pick<GateLimits, 'unpacked_ratio' | 'unpacked_free_bytes'>;
 }
 
-/** The body without its content coding, never more than `maxBytes` of it. Throws when it is read and its coding is unknown. */
+/** Decodes the content coding of a body. Reading it throws if it exceeds a limit or cannot be decoded. */
 export function inflated(body: Bytes, coding: string | undefined, unpacking: Unpacking): Bytes {
   const name = (coding ?? '').trim().toLowerCase();
   if (name === '' || name === 'identity') return bounded(body, unpacking.maxBytes);
@@ -23,7 +23,7 @@ export function inflated(body: Bytes, coding: string | undefined, unpacking: Unp
   return decoded(body, decoder(), unpacking);
 }
 
-/** Without a body there is nothing to decode. */
+/** Throws at the first chunk, because an empty body need not be decoded. */
 async function* unreadable(body: Bytes, coding: string): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const _ of body) {
     throw new Refused(excessive(`its content coding ${show(coding.slice(0, 40))} is unknown`));
@@ -39,7 +39,7 @@ async function* bounded(body: Bytes, maxBytes: number): AsyncGenerator<Uint8Arra
   }
 }
 
-/** A few hundred bytes can stand for hundreds of megabytes, so what comes out is counted as it comes. */
+/** Counts the decoded bytes as they arrive, because a few hundred bytes can decode to hundreds of megabytes. */
 async function* decoded(
   body: Bytes,
   decoder: Transform,

@@ -10,7 +10,7 @@ export interface PlacedCredential {
   readonly place: SecretPlace;
 }
 
-/** Every place in the request that waits for a secret. */
+/** The credentials that a request refers to, with their places. */
 export function credentialsIn({
   headers,
   query,
@@ -26,7 +26,7 @@ export function credentialsIn({
   return found;
 }
 
-/** The text for a place: its own, or the secret it waits for. */
+/** Returns the text of a secret for its place. */
 export type Fill = (credential: PlacedCredential) => string;
 
 /** Headers as pairs, with the secrets in them. */
@@ -41,7 +41,7 @@ export function filledPath(url: URL, { query = [] }: OutboundRequest, fill: Fill
   return `${url.pathname}${url.search === '' ? '?' : `${url.search}&`}${pairs.join('&')}`;
 }
 
-/** The bytes of the body, with the secrets in them. The value that was handed in is unchanged. */
+/** The body, with the secrets in it. The given value is not changed. */
 export function filledBody({ body }: OutboundRequest, fill: Fill, isFilled: boolean): string | Uint8Array | undefined {
   if (body === undefined) return undefined;
   if ('bytes' in body) return body.bytes;

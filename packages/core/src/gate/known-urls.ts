@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Parsed URLs by their text: the same ones are called again and again. They must not be changed. */
+/** Caches parsed URLs by their text, because the same ones are called again and again. Do not change a returned URL. */
 export class KnownUrls {
   readonly #known = new LRUCache<string, URL>({ max: MOST_KNOWN });
 

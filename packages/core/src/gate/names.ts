@@ -6,28 +6,28 @@ import { SystemLookups } from './system-lookups.ts';
 
 export interface NamesOptions {
   readonly clock: Clock;
-  /** For one lookup. */
+  /** The time limit of one lookup. */
   readonly withinMs: number;
   /** How long answers are remembered. */
   readonly forMs: number;
-  /** In place of all of the machine's own ways. */
+  /** Replaces all lookups, those of the system and those at the name servers. */
   readonly resolve?: Resolve | undefined;
-  /** In place of the system's own lookup. */
+  /** Replaces only the system's lookup. */
   readonly system?: Resolve;
-  /** In place of the machine's own name servers. */
+  /** Replaces the machine's name servers. */
   readonly servers?: readonly string[];
 }
 
 /**
- * Looks up names. The system looks up those the operator chose, because it knows more ways than the DNS. Anybody can give us
- * others, which are resolved by querying the name servers directly, so that a slow name does not delay
- * other names. Answers are remembered for a moment, so that a burst of requests asks once; they are judged each time they are
- * used, and connections are made to them and to nothing else.
+ * Looks up names. The system looks up those that the operator chose, because it has more sources than the DNS. Any
+ * caller can supply other names; for these, the name servers are asked directly, so that a slow name does not delay
+ * others. Answers are cached for a moment, so that a burst of requests needs one lookup. They are judged at each use,
+ * and connections are made only to judged addresses.
  */
 export class Names {
   readonly #options: NamesOptions;
   readonly #system: SystemLookups;
-  /** Lookups that run, and those of the last moment. */
+  /** Running lookups and cached answers. */
   readonly #known = new LRUCache<string, { readonly lookup: Lookup; until: number }>({ max: 2000 });
   #running = 0;
 
@@ -49,7 +49,7 @@ export class Names {
       () => {
         entry.until = clock.elapsed() + forMs;
       },
-      // A name that cannot be resolved now may be in the next moment.
+      // Failures are not cached, because the name may be resolved in the next moment.
       () => this.#known.get(key) === entry && this.#known.delete(key),
     );
     return lookup;
@@ -80,5 +80,5 @@ export class Names {
   }
 }
 
-/** Each has its own socket. */
+/** Limited, because each lookup at the name servers has its own socket. */
 const MOST_AT_ONCE = 500;

@@ -31,20 +31,20 @@ export interface GateOptions {
   readonly log: Log;
   /** Private or plain-http hosts for the operator's own destinations, by name and port. */
   readonly allow?: readonly HostPort[];
-  /** Those for URLs that callers give. */
+  /** Private or plain-http hosts for URLs that callers give. */
   readonly callbacks?: readonly HostPort[];
   /** Certificates to trust beside the usual ones, as PEM. */
   readonly ca?: readonly string[];
   /** Without it no credential can be used. */
   readonly secrets?: Secrets;
-  /** Instead of the system's name resolution. */
+  /** Replaces name resolution. */
   readonly resolve?: Resolve;
   readonly limits?: Partial<GateLimits>;
-  /** Where what is sent and refused is noted. */
+  /** Records sent and refused requests. */
   readonly egress?: EgressLog;
 }
 
-/** The way out over real sockets. */
+/** Opens the gate over real sockets. */
 export function openGate({
   clock,
   log,
@@ -153,7 +153,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     }
   }
 
-  /** Why a URL is refused by itself, without looking up its host: for an address that may never be called. */
+  /** Why a URL is refused, without looking up its host: for a URL that may never be called. */
   judge(url: string, allowList: AllowList): Failure | undefined {
     try {
       this.#judge(url, { schemes: WEB, allowList });
@@ -168,7 +168,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     return this.#noted({ ...dial, method: 'CONNECT' }, this.#dial(dial), () => null);
   }
 
-  /** Logs the outcome of each request. */
+  /** Records the outcome of a request in the egress log. */
   async #noted<T>({ method, url, caller }: Noted, work: Promise<T>, statusOf: (value: T) => number | null): Promise<T> {
     const { egress, clock, urls } = this.#parts;
     if (egress === undefined) return work;
@@ -207,7 +207,10 @@ export class NetworkGate implements Gate, AsyncDisposable {
     throw this.#unreachableHost(destination, caller, NO_ADDRESSES);
   }
 
-  /** Secrets for a connection that was dialled, at their places in messages. Recorded and bound as for a request. */
+  /**
+   * Releases secrets for messages on a dialled connection. They are bound to the host, and their use is recorded, as
+   * for a request.
+   */
   async release(uses: readonly PlacedCredential[], { url, allowList, caller, purpose }: Release): Promise<Fill> {
     const to = this.#judge(url, { schemes: SOCKETS, caller, allowList });
     return (await this.#secrets().release(uses, { caller, to, purpose })).fill;
@@ -218,7 +221,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     this.#parts.secrets?.noteRefusal(id, { caller, to: hostPortOf(new URL(url)), purpose });
   }
 
-  /** Finds the secrets that the host of a connection could send back. */
+  /** Replaces the secrets that the host of a connection could send back. */
   redactorFor(url: URL): Redactor | undefined {
     return this.#parts.secrets?.redactorFor(hostPortOf(url));
   }
@@ -237,12 +240,12 @@ export class NetworkGate implements Gate, AsyncDisposable {
     throw new Refused(failure('invalid_message', {}, `The URL must be one of ${[...schemes].join(', ')}.`));
   }
 
-  /** The system looks up what the operator chose, as it does for every other program of theirs. */
+  /** The system looks up hosts that the operator chose, as it does for the operator's other programs. */
   #lookUp({ host, isAllowed }: Destination): Lookup {
     return this.#parts.names.lookUp(host, { isChosen: isAllowed });
   }
 
-  /** Addresses that may be connected to. */
+  /** The judged addresses of a destination. */
   async #addressesOf(
     destination: Destination,
     { caller, bound, signal }: { caller: string; bound?: Deadline; signal?: StopSignal | undefined },
@@ -251,7 +254,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     const lookup = this.#lookUp(destination);
     const answers = await (bound?.wait(lookup.answers) ?? lookup.answers).catch((error: unknown) => {
       if (signal?.aborted === true) throw error;
-      // The host is not at fault if the wait for a slot ended.
+      // The host is not at fault if its lookup never started.
       if (!lookup.hasStarted) throw this.#notLookedUp(destination, caller);
       throw failureOf(error) === undefined ? this.#unreachableHost(destination, caller, connectFault(error)) : error;
     });
@@ -306,14 +309,14 @@ export class NetworkGate implements Gate, AsyncDisposable {
     throw new Error('there is always an address to ask');
   }
 
-  /** The reason for the operator, and the one for the caller. */
+  /** Logs the reason for the operator. The caller learns it only about hosts that the operator allows. */
   #unreachableHost(destination: Destination, caller: string | undefined, reason: string): Refused {
     const host = nameOfHostPort(destination);
     this.#parts.log.write('warn', { caller, host, reason }, 'a host could not be reached');
     return new Refused(unreachableHost(destination.isAllowed ? reason : undefined));
   }
 
-  /** It reveals nothing about the host. */
+  /** Callers may learn this reason, because it reveals nothing about the host. */
   #notLookedUp(destination: Destination, caller: string | undefined): Refused {
     const host = nameOfHostPort(destination);
     this.#parts.log.write('warn', { caller, host }, 'a name was not looked up: too many others are being looked up');
@@ -352,7 +355,7 @@ interface Release {
   readonly url: string;
   readonly allowList: AllowList;
   readonly caller: string;
-  /** The request or operation it is for. */
+  /** The request or operation that uses the secrets. */
   readonly purpose: string;
 }
 
@@ -376,7 +379,7 @@ function allowed({ allow, callbacks }: AllowedLists): Allowed {
   return { allow: allowedHosts(allow), callbacks: allowedHosts(callbacks) };
 }
 
-/** Over what the vault could have sent to this host, and the secrets of the request itself. */
+/** Replaces the secrets that the vault could have sent to this host, and those in the request's own headers. */
 function redactorOf({ headers = {} }: OutboundRequest, ofVault: Redactor | undefined): Redactor | undefined {
   return everyRedactor([ofVault, ...Object.values(headers).map(ownRedactor)]);
 }
@@ -399,7 +402,10 @@ function someOf(addresses: readonly string[]): readonly string[] {
   return [...four.slice(0, MOST_OF_A_KIND), ...six.slice(0, MOST_OF_A_KIND)];
 }
 
-/** How long one address has to take the connection, so that there is time for those after it; the last has all that is left. */
+/**
+ * How long to wait for a connection to one address, so that time is left for the next; `undefined`, no limit, for the
+ * last.
+ */
 function patienceMs({ leftMs, addresses }: { leftMs: number; addresses: number }): number | undefined {
   return addresses === 1 ? undefined : Math.min(MOST_PATIENCE_MS, leftMs / Math.min(addresses, MOST_OF_A_KIND));
 }

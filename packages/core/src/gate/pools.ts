@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { buildConnector, Pool } from 'undici';
 import type { GateLimits } from './limits.ts';
 
-/** The key of a reusable connection: nothing is shared between different keys. */
+/** The key of a reusable connection. Requests with different keys share no connection. */
 export interface PoolKey {
   readonly caller: string;
   /** The secrets that are sent, by id and version. */
@@ -11,7 +11,7 @@ export interface PoolKey {
   readonly address: string;
 }
 
-/** Open connections, kept for a moment for the next request of the same kind, and bounded in number. */
+/** Connections that stay open for a moment, for the next request with the same key. Their number is limited. */
 export class Pools implements AsyncDisposable {
   readonly #connect: (key: PoolKey) => buildConnector.connector;
   readonly #pools: LRUCache<string, Pool>;
@@ -24,7 +24,7 @@ export class Pools implements AsyncDisposable {
       connections: limits.connections_per_origin,
       pipelining: 1,
       keepAliveTimeout: limits.keep_alive_ms,
-      // A peer may ask for longer, and gets a little.
+      // A server may ask for a longer time, and gets at most this.
       keepAliveMaxTimeout: Math.floor(limits.keep_alive_ms * 2.5),
       maxHeaderSize: limits.header_bytes,
       // The caller limits the time of the whole exchange, so the library's own timeouts are off.
@@ -33,12 +33,12 @@ export class Pools implements AsyncDisposable {
     };
     this.#pools = new LRUCache({
       max: limits.origins,
-      // Running requests may finish.
+      // `close` lets running requests finish.
       dispose: (pool) => void pool.close().catch(() => {}),
     });
   }
 
-  /** At once where there is one already. */
+  /** Returns an open pool at once, or the promise of a new one. */
   get(key: PoolKey): Pool | Promise<Pool> {
     const name = `${key.caller}\0${key.credentials}\0${key.origin}\0${key.address}`;
     return this.#pools.get(name) ?? this.#open(name, key);

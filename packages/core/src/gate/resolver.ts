@@ -7,22 +7,22 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 /** A pending lookup of a name. */
 export interface Lookup {
   readonly answers: Promise<readonly string[]>;
-  /** Whether the lookup was started. Before that, a missing answer does not concern the name. */
+  /** Whether the lookup has started. Until then, a failure says nothing about the name. */
   readonly hasStarted: boolean;
 }
 
-/** As this machine resolves names, its hosts file included. */
+/** Resolves names as this machine does, including by its hosts file. */
 export const systemResolve: Resolve = async (name) => {
   const answers = await lookup(name, { all: true, order: 'ipv4first' });
   return answers.map(({ address }) => address);
 };
 
-/** Whether a later lookup may succeed: only one failure means that the name does not exist. */
+/** Whether a later lookup may succeed: only ENOTFOUND means that the name does not exist. */
 export function isPassingLookup(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code !== 'ENOTFOUND';
 }
 
-/** The answers, unless time is over first. */
+/** Settles like `answers`, or rejects with `NoAnswerYet` when they take too long. */
 export function inTime(
   answers: ReturnType<Resolve>,
   { name, clock, withinMs }: { name: string; clock: Clock; withinMs: number },

@@ -1,10 +1,10 @@
 import { REDACTED } from '@dragoman/protocols';
 import type { Redactor } from './redactor.ts';
 
-/** A header value that holds a secret from a variable or a file. Printing it shows a marker; the gate reveals it when it sends it. */
+/** A header value with a secret of the configuration. Printing it shows a marker; only the gate reveals it. */
 export class SecretText {
   readonly #value: string;
-  /** Finds the secrets of this value in what the host sends back. */
+  /** Replaces the secrets of this value in responses. */
   readonly redactor: Redactor | undefined;
 
   constructor(value: string, redactor: Redactor | undefined) {

@@ -3,9 +3,9 @@ import type { Clock } from '../ports/ports.ts';
 import { inTime, type Lookup, NoAnswerYet, type Resolve } from './resolver.ts';
 
 /**
- * Names that the system looks up. Its lookup keeps one of Node's four threads until it ends, however long nobody waits for it
- * any more, and files are read by the same four. So few names are looked up at a time, each once, and a name that was found
- * the last time gets a thread that the others cannot take, as does one that the operator chose.
+ * Looks up names by the system. A lookup occupies one of Node's four threads until it ends, even if nobody waits for it
+ * any more, and the same threads read files. So only a few names are looked up at a time, each once. One thread is
+ * reserved for names that the operator chose or that were found the last time, and another one for the latter.
  */
 export class SystemLookups {
   readonly #resolve: Resolve;
@@ -33,7 +33,7 @@ export class SystemLookups {
         this.#run(name).then(found, fail);
       };
       const waiting = { begin, mostOthers: this.#found.has(name) ? 2 : isChosen ? 1 : 0 };
-      // Half of the time is left to a lookup that begins.
+      // A lookup that begins has at least half of the time left.
       const cancel = this.#clock.after(this.#withinMs / 2, () => {
         this.#waiting.delete(waiting);
         fail(new NoAnswerYet(name));
@@ -75,6 +75,9 @@ export class SystemLookups {
 
 interface Waiting {
   begin(): void;
-  /** It begins when no more than this many run: at most two, so that one of four threads is left for files. */
+  /**
+   * The lookup begins when at most this many others run. Never above two, so that one of four threads is left for
+   * files.
+   */
   readonly mostOthers: number;
 }

@@ -1,7 +1,7 @@
 import { SLICE } from '../text/long-text.ts';
 import type { InboundAnswer } from './gate.ts';
 
-/** All bytes of an answer's body, the cheapest way there is. In place of reading it by pieces. */
+/** Reads the whole body of an answer. */
 export async function wholeBody(answer: Pick<InboundAnswer, 'body' | 'whole'>): Promise<Uint8Array> {
   if (answer.whole !== undefined) return answer.whole();
   const chunks: Uint8Array[] = [];
@@ -10,8 +10,8 @@ export async function wholeBody(answer: Pick<InboundAnswer, 'body' | 'whole'>): 
 }
 
 /**
- * The chunks in one; one alone is it already, and is not copied. A long one is in memory that threads share: code that hands it
- * to another thread would hold up everybody else here while it is copied.
+ * Joins chunks; a single chunk is not copied. A long result is in memory that threads share, because copying it for
+ * another thread would block this one.
  */
 export function joined(chunks: readonly Uint8Array[]): Uint8Array {
   const [only] = chunks;

@@ -1,35 +1,36 @@
 import type { Principal } from '../call/principal.ts';
 
 export interface ConnectionPlacesOptions {
-  /** Of all together. */
+  /** The most connections of all callers together. */
   readonly maxConnections: number;
-  /** Of one caller, and before they are known of all from one address; never more than a quarter of all. */
+  /** The most of one caller, and of all unproven peers from one address. At most a quarter of `maxConnections`. */
   readonly maxPerCaller?: number | undefined;
 }
 
-/** The slots of one connection. */
+/** The place of one connection. */
 export interface ConnectionPlace {
-  /** Counts it as this caller's from now on; false when the caller has as many as one may have. */
+  /** Counts the connection as this caller's from now on. False when the caller's share is taken. */
   belongsTo(principal: Principal): boolean;
-  /** Once, when the connection is over. */
+  /** Call it once, when the connection is over. */
   giveBack(): void;
 }
 
 /**
- * How many connections each caller has, or all unproven peers of an address together. Neither may have more
- * than its share, so that one does not take every place there is.
+ * Counts the connections of each caller, and of all unproven peers of an address together. Each may have only a share
+ * of all places, so that nobody takes all of them.
  */
 export class ConnectionPlaces {
   readonly #share: number;
-  /** Only holders with slots, because addresses are unbounded. */
+  /** Has only holders with connections, because there may be any number of addresses. */
   readonly #taken = new Map<string, number>();
 
   constructor({ maxConnections, maxPerCaller = maxConnections }: ConnectionPlacesOptions) {
-    // A key and an address of the same peer are two shares, and still leave half of all to others.
+    // A peer can use two shares, one by its key and one by its address. Half of all places are left for others even
+    // then.
     this.#share = Math.min(maxPerCaller, Math.ceil(maxConnections / 4));
   }
 
-  /** For a proven caller, or for an unproven peer of an address. `undefined` when their share is taken. */
+  /** Takes a place for a proven caller or for an unproven peer of an address. `undefined` when the share is taken. */
   take(principal: Principal | undefined, address: string): ConnectionPlace | undefined {
     let holder = principal === undefined ? `address ${address}` : callerOf(principal);
     if (!this.#add(holder)) return undefined;
@@ -60,10 +61,10 @@ export class ConnectionPlaces {
   }
 }
 
-/** The local operator may have as many as there are. */
+/** The place of the local operator, whose connections are not limited. */
 export const OWN_PLACE: ConnectionPlace = { belongsTo: () => true, giveBack: () => {} };
 
-/** An agent may be named like an address. */
+/** Prefixed, because an agent's id may look like an address. */
 function callerOf({ id }: Principal): string {
   return `caller ${id}`;
 }

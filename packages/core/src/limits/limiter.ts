@@ -27,19 +27,22 @@ export class Limiter {
     this.change(limits);
   }
 
-  /** Other limits from now on; what was counted stays counted. */
+  /** Changes the limits. The counts are kept. */
   change(limits: Partial<RateLimits>): void {
     this.#limits = { ...DEFAULT_RATE_LIMITS, ...limits };
     this.#usualWindows = requestWindows(this.#limits);
     this.#usualCallWindows = callWindows(this.#limits);
   }
 
-  /** To be waited for before `request` where several processes count for the same callers; `undefined` where there is nothing to wait for. */
+  /**
+   * Await this before `request`, where several processes count the same callers; `undefined` when nothing is to be
+   * awaited.
+   */
   lease(principal: Principal): Promise<void> | undefined {
     return this.#windows.lease(principal.id, this.#requestWindowsOf(principal));
   }
 
-  /** The same before `apiCall`. */
+  /** Like `lease`, before `apiCall`. */
   leaseApiCall(principal: Principal): Promise<void> | undefined {
     return this.#windows.lease(principal.id, this.#callWindowsOf(principal));
   }
@@ -54,12 +57,12 @@ export class Limiter {
     return this.#take(principal, this.#callWindowsOf(principal), 'API calls');
   }
 
-  /** Every window of the principal, taking nothing. */
+  /** The principal's counts in every window of requests, without counting one. */
   states(principal: Principal): WindowState[] {
     return this.#windows.states(principal.id, this.#requestWindowsOf(principal));
   }
 
-  /** The same with the windows of API calls. */
+  /** Like `states`, including the windows of API calls. */
   allStates(principal: Principal): WindowState[] {
     const limits = this.limitsOf(principal);
     return this.#windows.states(principal.id, [...requestWindows(limits), ...callWindows(limits)]);
@@ -69,7 +72,7 @@ export class Limiter {
     return { ...this.#limits, ...principal.limits };
   }
 
-  /** Of most callers the same three, made once. */
+  /** Most callers have the default limits, whose windows are made only once. */
   #requestWindowsOf(principal: Principal): readonly Window[] {
     return hasNoMembers(principal.limits) ? this.#usualWindows : requestWindows(this.limitsOf(principal));
   }

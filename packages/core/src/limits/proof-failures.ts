@@ -3,8 +3,8 @@ import type { Clock } from '../ports/ports.ts';
 import { SlidingWindows } from './sliding-window.ts';
 
 /**
- * Limits invalid keys and signatures: so many from one address in a minute, then nothing more from it is
- * looked at. What is proven counts for its sender, and never here.
+ * Limits invalid keys and signatures: after too many from one address in a minute, nothing from it is read for a while.
+ * Messages of proven senders are not counted here.
  */
 export class ProofFailures {
   readonly #windows: SlidingWindows;
@@ -24,7 +24,7 @@ export class ProofFailures {
     return failure('rate_limited', { retry_after: state.retryAfter, limit: this.#window.limit }, message);
   }
 
-  /** A key or a signature from there was invalid. */
+  /** Counts an invalid key or signature from an address. */
   failed(address: string): void {
     if (++this.#failures % PRUNE_EVERY === 0) this.#windows.prune(2 * MINUTE);
     this.#windows.take(address, [this.#window]);

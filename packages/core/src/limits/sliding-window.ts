@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/ports.ts';
 import type { CounterRow, CounterStore } from '../store/store.ts';
 
-/** One limit: how many in how long. */
+/** At most `limit` in any period of this many seconds. */
 export interface Window {
   readonly name: string;
   readonly limit: number;
@@ -14,23 +14,23 @@ export interface WindowState {
   readonly remaining: number;
   /** Seconds until something is free again, rounded up; 0 while something is. */
   readonly retryAfter: number;
-  /** Epoch seconds at which the window is empty again if nothing more comes. */
+  /** Epoch seconds at which the window is empty if nothing more is counted. */
   readonly resetAt: number;
 }
 
-/** The outcome of taking one. */
+/** The outcome of counting one more. */
 export interface Taken {
   readonly allowed: boolean;
   readonly states: readonly WindowState[];
 }
 
 /**
- * Counts by principal over sliding windows. A window is sixty slices: the slice that is sliding out counts for the part
- * of it still inside, so a burst at the seam of two minutes is not let through twice.
+ * Counts by principal over sliding windows. A window has sixty slices. The slice that is sliding out counts in
+ * proportion to the part that is still inside, so that a burst at the border of two minutes does not pass twice.
  *
- * Where several processes count, each has a purse for a principal: some that it has counted ahead, while no other process could, and hands
- * out without asking again. What is left of them it gives back with the next save. So all of them together never let through more than
- * the limit; near it one may refuse although another has some left, until that gives them back.
+ * Where several processes count, each has a purse for a principal: counts that it has reserved in the store, and hands
+ * out without asking again. The next save gives back the rest. So all processes together never exceed the limit. Near
+ * the limit, one process may refuse while another one has reserved counts left.
  */
 export class SlidingWindows {
   readonly #clock: Clock;
@@ -38,23 +38,24 @@ export class SlidingWindows {
   readonly #changed = new Set<Slices>();
   readonly #counters: LeasingStore | undefined;
   readonly #purses = new Set<Purse>();
-  /** Wall time at elapsed time 0, as it was at the start: a clock that is set afterwards moves no window. */
+  /** The wall time at elapsed time 0, as of the start. Setting the clock later moves no window. */
   readonly #startedAt: number;
 
   constructor({ clock, counters }: { clock: Clock; counters?: CounterStore | undefined }) {
     this.#clock = clock;
-    // Without it no other process counts.
+    // Without `lease`, no other process counts.
     this.#counters = counters?.lease === undefined ? undefined : (counters as LeasingStore);
     this.#startedAt = clock.now().getTime() - clock.elapsed();
   }
 
-  /** Takes one from every window, or none if one is full. Returns the new counts. */
+  /** Counts one more in every window, or in none if one of them is full. Returns the new counts. */
   take(principal: string, windows: readonly Window[]): Taken {
     const now = this.#now();
     if (this.#counters !== undefined) {
       const purse = this.#purseOf(principal, windows);
       if (fromPurse(purse)) return { allowed: true, states: this.#states(principal, windows, now) };
-      // A caller that did not wait for `lease` is counted by what this process knows; the next one finds tokens.
+      // A caller that did not await `lease` is judged by what this process knows. The purse is filled for later
+      // callers.
       void this.#fill(purse, principal, windows, this.#counters);
     }
     const states = this.#states(principal, windows, now);
@@ -63,7 +64,7 @@ export class SlidingWindows {
       const slices = this.#slices(principal, state.window.name);
       addOne(slices, state.window, now);
       this.#changed.add(slices);
-      // The result is reused.
+      // Updated in place, because `states` is also the result.
       state.remaining -= 1;
       state.retryAfter = 0;
       state.resetAt = Math.max(state.resetAt, this.#resetAt(sliceAt(state.window, now), state.window, now));
@@ -72,8 +73,8 @@ export class SlidingWindows {
   }
 
   /**
-   * To be waited for before `take` where several processes count: sets one aside for it. `undefined` where there is nothing to wait for.
-   * Where the store cannot be reached, this process goes by what it knows.
+   * Sets a count aside for `take`, where several processes count. Await it before `take`; `undefined` when nothing is
+   * to be awaited. If the store cannot be reached, `take` decides by what this process knows.
    */
   lease(principal: string, windows: readonly Window[]): Promise<void> | undefined {
     if (this.#counters === undefined) return undefined;
@@ -87,7 +88,7 @@ export class SlidingWindows {
     purse.waiting -= 1;
   }
 
-  /** Counts some ahead; gives how many. */
+  /** Reserves counts in the store. Returns how many. */
   #fill(purse: Purse, principal: string, windows: readonly Window[], counters: LeasingStore): Promise<number> {
     purse.filling ??= this.#countAhead(purse, principal, windows, counters)
       .catch(() => 0)
@@ -138,7 +139,7 @@ export class SlidingWindows {
     return slices.purse;
   }
 
-  /** Reserved counts that were not used. */
+  /** Gives back the reserved counts that were not used. */
   #giveBack(): void {
     for (const purse of this.#purses) {
       const { left, charged } = purse;
@@ -154,7 +155,7 @@ export class SlidingWindows {
     this.#purses.clear();
   }
 
-  /** The principal's counts in each window, without taking one. */
+  /** The principal's counts in each window, without counting one. */
   states(principal: string, windows: readonly Window[]): WindowState[] {
     return this.#states(principal, windows, this.#now());
   }
@@ -166,7 +167,7 @@ export class SlidingWindows {
       for (const [name, slices] of names) {
         if ([...slices.counts.keys()].some((slice) => slice > before)) continue;
         names.delete(name);
-        // Where nothing is ever saved, it would be kept for that.
+        // If nothing is ever saved, the set would keep it in memory.
         this.#changed.delete(slices);
       }
       if (names.size === 0) this.#principals.delete(principal);
@@ -174,8 +175,8 @@ export class SlidingWindows {
   }
 
   /**
-   * Reads what an earlier process had counted, and returns the time of the newest count; 0 when there is none. A count from the
-   * future, of a clock that was ahead then, is moved to now: it stays counted, for no longer than the window.
+   * Reads the counts of an earlier process, and returns the time of the newest count; 0 when there is none. A count
+   * from the future, made while the clock was ahead, is moved to now, so that it counts for no longer than its window.
    */
   async load(store: CounterStore): Promise<number> {
     const now = this.#now();
@@ -195,7 +196,7 @@ export class SlidingWindows {
     return newest;
   }
 
-  /** Writes what has changed since the last time. */
+  /** Writes the counts since the last save. */
   async save(store: CounterStore): Promise<void> {
     this.#giveBack();
     const changed = [...this.#changed];
@@ -225,7 +226,7 @@ export class SlidingWindows {
     return this.#startedAt + this.#clock.elapsed();
   }
 
-  /** Epoch seconds, as the wall clock has them, at which a window is empty again of which this is the newest slice. */
+  /** The epoch seconds, by the wall clock, at which a window with this newest slice is empty. */
   #resetAt(newest: number, window: Window, now: number): number {
     const left = newest + sliceWidth(window) + window.seconds * 1000 - now;
     return Math.ceil((this.#clock.now().getTime() + left) / 1000);
@@ -253,7 +254,7 @@ interface Slices {
   counts: Map<number, number>;
   /** The counts since the last save. */
   unsaved: Map<number, number>;
-  /** Of the slice that was current at the last check. */
+  /** The summary for the slice that was current at the last check. */
   summary: Summary | undefined;
   purse: Purse | undefined;
 }
@@ -261,23 +262,23 @@ interface Slices {
 /** The reserved counts of a principal, equal in each of its windows. */
 interface Purse {
   left: number;
-  /** For callers that have waited, and take theirs next. */
+  /** Counts for callers that have awaited `lease` and call `take` next. */
   setAside: number;
-  /** Callers that wait. */
+  /** How many callers await `lease`. */
   waiting: number;
-  /** Where the last ones were counted. */
+  /** The slices in which the last reserved counts were counted. */
   charged: readonly { readonly slices: Slices; readonly slice: number }[];
   filling: Promise<number> | undefined;
 }
 
 type LeasingStore = CounterStore & Required<Pick<CounterStore, 'lease'>>;
 
-/** The slices as they stand while one of them is current, so that they are gone through once in that time. */
+/** The sums over the slices, valid while one slice is current, so that they are computed only once in that time. */
 interface Summary {
   readonly current: number;
-  /** Counts for the part of it that is still inside. */
+  /** The count of the slice that is sliding out. */
   readonly slidingOut: number;
-  /** In the slices that are inside as a whole. */
+  /** The count of all slices that are inside as a whole. */
   inside: number;
   newest: number;
   oldest: number;
@@ -312,7 +313,10 @@ function countsIn(rows: readonly CounterRow[], name: string): Map<number, number
   return new Map(rows.flatMap((row) => (row.name === name ? [[row.slice, row.count]] : [])));
 }
 
-/** A tenth of what is left in every window, or one by one when little is; as many as wait for them, where there are so many. */
+/**
+ * How many counts to reserve: a tenth of what is left, or one when little is left, but at least one for each waiting
+ * caller.
+ */
 function granting(lefts: readonly { window: Window; left: number }[], waiting: number): number {
   const left = Math.min(...lefts.map((one) => one.left));
   const share = lefts.map((one) => (one.left < one.window.limit * LITTLE ? 1 : Math.ceil(one.left * SHARE)));
@@ -338,7 +342,7 @@ function summaryOf(counts: ReadonlyMap<number, number>, window: Window, current:
   const slidesOut = current - window.seconds * 1000;
   const summary = { current, slidingOut: 0, inside: 0, newest: 0, oldest: current };
   for (const [slice, count] of counts) {
-    // By half a slice, because the width of a slice need not be a whole number.
+    // Compared with a tolerance of half a slice, because the width of a slice need not be an integer.
     if (slice < slidesOut - width / 2 || count === 0) continue;
     if (slice < slidesOut + width / 2) summary.slidingOut += count;
     else summary.inside += count;
@@ -378,8 +382,8 @@ type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 const NO_COUNTS: ReadonlyMap<number, number> = new Map();
 const SLICES = 60;
-/** Of what is left in a window, to be counted ahead at once. */
+/** The part of what is left in a window that is reserved at once. */
 const SHARE = 0.1;
-/** Of a limit. */
+/** The part of a limit below which counts are reserved one by one. */
 const LITTLE = 0.2;
 const LONGEST_MS = 2 * 24 * 3600 * 1000;

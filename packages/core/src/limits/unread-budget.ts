@@ -2,15 +2,16 @@ import type { Principal } from '../call/principal.ts';
 import type { Clock, Log } from '../ports/ports.ts';
 
 export interface UnreadBudgetOptions {
-  /** Of all connections together. */
+  /** The most unread bytes of all connections together. */
   readonly maxBytes: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * The bytes that were sent to peers and that they have not read. Beyond the budget, the caller that holds most of it loses the
- * connection that has not read for the longest time. Nothing is lost by that: answers are in the journal, and can be resumed.
+ * Limits the bytes that were sent to peers but not read by them. Beyond the budget, the caller with the most unread
+ * bytes loses the connection that has not read for the longest time. No data is lost: answers are in the journal and
+ * can be resumed.
  */
 export class UnreadBudget {
   /** Connections dropped since the start. */
@@ -34,7 +35,7 @@ export class UnreadBudget {
       this.#bytes -= count;
       if (holder === undefined) return;
       holder.bytes -= count;
-      // Behind those that have not read since.
+      // The account moves behind those that have not read since.
       holder.accounts.delete(account);
       if (bytes > 0) holder.accounts.add(account);
       if (holder.accounts.size === 0) this.#holders.delete(name);
@@ -70,7 +71,7 @@ export class UnreadBudget {
     }
   }
 
-  /** At most one line a second. */
+  /** Counts a dropped connection, and logs at most one line a second. */
   #count({ name }: Holder): void {
     const { clock, log, maxBytes } = this.#options;
     this.drops += 1;
@@ -91,7 +92,7 @@ export interface UnreadConnection {
 export interface UnreadAccount {
   sent(bytes: number): void;
   read(bytes: number): void;
-  /** The connection is over: gives everything back. */
+  /** Call it when the connection is over. */
   close(): void;
 }
 
@@ -103,6 +104,6 @@ interface Account extends UnreadAccount {
 interface Holder {
   readonly name: string;
   bytes: number;
-  /** Those with unread bytes; the one that has not read for the longest time first. */
+  /** The connections with unread bytes; the one that has not read for the longest time comes first. */
   readonly accounts: Set<Account>;
 }

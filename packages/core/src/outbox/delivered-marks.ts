@@ -1,8 +1,8 @@
 import type { OutboxStore } from '../store/store.ts';
 
 /**
- * Records deliveries in batches: a mark waits a few turns of the event loop for others, so that they share a commit. A callback
- * whose mark is lost in a crash is sent once more.
+ * Marks callbacks as delivered, in batches: a mark waits a few turns of the event loop for others, so that they share a
+ * commit. A callback whose mark is lost in a crash is sent once more.
  */
 export class DeliveredMarks {
   readonly #store: Pick<OutboxStore, 'delivered'>;
@@ -13,7 +13,7 @@ export class DeliveredMarks {
     this.#store = store;
   }
 
-  /** Resolves when it is on the disk. */
+  /** Resolves when the mark is on the disk. */
   add(id: string, at: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ id, at, resolve, reject });
@@ -32,7 +32,6 @@ export class DeliveredMarks {
     else this.#write();
   };
 
-  /** Writes all marks in one commit. */
   #write(): void {
     const marks = this.#waiting;
     this.#waiting = [];

@@ -11,7 +11,7 @@ export type DeliveryVerdict =
   | { readonly outcome: 'delivered'; readonly answered: true }
   /** HTTP 410: the receiver wants nothing any more. */
   | { readonly outcome: 'gone'; readonly answered: true; readonly failure: DeliveryFailure }
-  /** It cannot be sent or has expired: there was no attempt, and nothing is known about the host. */
+  /** It cannot be sent or has expired, so no request was sent. */
   | { readonly outcome: 'given-up'; readonly answered: undefined; readonly failure: DeliveryFailure }
   /** The host name was not resolved in time, which does not count as a try. */
   | { readonly outcome: 'postponed'; readonly answered: undefined; readonly failure: DeliveryFailure }
@@ -27,7 +27,7 @@ export type DeliveryVerdict =
 export interface DeliveryAttempt {
   readonly due: DueDelivery;
   readonly prepared: PreparedDelivery;
-  /** At most; less when it expires before. */
+  /** The time limit. It is shortened when the callback expires earlier. */
   readonly timeoutMs: number;
   readonly signal: StopSignal;
 }
@@ -37,7 +37,7 @@ export async function attempt(
   { due, prepared: { body, headers }, timeoutMs, signal }: DeliveryAttempt,
   { gate, clock }: { readonly gate: Gate; readonly clock: Clock },
 ): Promise<DeliveryVerdict> {
-  // Read directly before sending, so that no expired callback is sent.
+  // The clock is read directly before sending, so that no expired callback is sent.
   const now = clock.now().getTime();
   const left = due.expiresAt === null ? timeoutMs : due.expiresAt - now;
   if (left <= 0) return { outcome: 'given-up', answered: undefined, failure: { at: now, reason: EXPIRED } };
@@ -89,12 +89,15 @@ function verdictOn({ status, headers }: InboundAnswer, now: Date): DeliveryVerdi
   return { outcome: 'failed', answered: true, failure, retry, ...(wait !== undefined && { retryAfterMs: wait }) };
 }
 
-/** Only the status matters. A short body is read, to keep the connection; a long or slow one closes it. */
+/**
+ * Discards the body. A short one is read, so that the connection can be used again; a long or slow one closes the
+ * connection.
+ */
 async function letGo(answer: InboundAnswer, clock: Clock): Promise<void> {
   const iterator = answer.body[Symbol.asyncIterator]();
   await new Promise<void>((done) => {
     const cancel = clock.after(PATIENCE_MS, () => {
-      // The reader cannot close it: it waits for the next chunk.
+      // `drain` cannot close the connection while it waits for the next chunk.
       answer.end?.();
       done();
     });
@@ -116,7 +119,7 @@ async function drain(iterator: AsyncIterator<Uint8Array>): Promise<void> {
   }
 }
 
-/** Reason of a dead delivery that expired. */
+/** The recorded reason of a delivery that expired. */
 export const EXPIRED = 'it expired before it was delivered';
 
 const MAX_BYTES = 4096;

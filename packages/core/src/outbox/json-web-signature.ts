@@ -9,7 +9,7 @@ export async function jsonWebSignature(
 ): Promise<{ protected: string; signature: string }> {
   const { alg, kid } = keys.jwk;
   const protectedHeader = encoded(JSON.stringify({ alg, kid, typ: 'JOSE', ...header }));
-  // A callback's signature is over a text with two dots or more, which this has not: neither passes for the other.
+  // The signed text has one dot, and that of a callback at least two, so that neither signature can pass for the other.
   const signature = await keys.sign(`${protectedHeader}.${encoded(text)}`);
   return { protected: protectedHeader, signature: Buffer.from(signature, 'base64').toString('base64url') };
 }

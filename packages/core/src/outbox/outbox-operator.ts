@@ -34,8 +34,8 @@ export class OutboxOperator {
   }
 
   /**
-   * Queues a dead callback again, with all its tries. This also clears a 410 of the receiver, which enables its URL even if the
-   * callback itself has expired and is never sent.
+   * Queues a dead callback again, with the full number of tries. This also clears a 410 of the receiver: its URL is
+   * enabled even if the callback itself has expired and is not sent.
    */
   async retry(id: string): Promise<{ readonly row: DeliveryRow; readonly isEnabled: boolean }> {
     const row = await this.show(id).catch((error: unknown) => {
@@ -55,7 +55,7 @@ export class OutboxOperator {
     return { row: (await this.#store.find(id)) ?? row, isEnabled };
   }
 
-  /** Retries every dead callback to a host, the newest first. Returns how many, and whether it has looked at all of them. */
+  /** Retries the dead callbacks to a host, newest first. `isAll` is false if there were too many to look at. */
   async retryHost(host: string): Promise<{ readonly retried: number; readonly isAll: boolean }> {
     const dead: string[] = [];
     let after: number | undefined;
@@ -68,7 +68,7 @@ export class OutboxOperator {
     } while (after !== undefined && seen < MOST_LOOKED_AT);
     let retried = 0;
     for (const id of dead) {
-      // One that has expired, was retried meanwhile or is damaged is left as it is.
+      // A callback that has expired, was retried meanwhile or is damaged is skipped.
       const done = await this.retry(id).catch((error: unknown) => {
         if (failureOf(error) === undefined) throw error;
         return undefined;
@@ -78,7 +78,7 @@ export class OutboxOperator {
     return { retried, isAll: after === undefined };
   }
 
-  /** Gives up a callback that is due: it is dead until an operator retries it. One that is being sent may still arrive. */
+  /** Gives up a due callback: it is dead until an operator retries it. If it is being sent, it may still arrive. */
   async giveUp(id: string): Promise<DeliveryRow> {
     const row = await this.show(id);
     if (row.state !== 'due') {

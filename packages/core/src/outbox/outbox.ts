@@ -24,9 +24,9 @@ export interface OutboxOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Header fields that the receiver configured, added to each delivery, or the reason why it is not sent. Default: none. */
+  /** Header fields that the receiver has configured for a delivery, or why it cannot be sent. Default: none. */
   readonly headersFor?: (id: string) => Promise<Readonly<Record<string, string>> | string>;
-  /** Whether a sender is registered, and so shares a secret with us. */
+  /** Whether the sender is a registered agent, with which we share a secret. */
   readonly isRegistered: (owner: string) => boolean;
   readonly settings?: Partial<OutboxSettings>;
   /** The time for deleting old data. Default: `clock`. */
@@ -34,9 +34,9 @@ export interface OutboxOptions {
 }
 
 export interface OutboxSettings extends RetryPolicy {
-  /** For one try. */
+  /** The time limit of one try. */
   readonly timeoutMs: number;
-  /** Tries at the same time, to one host and to all. */
+  /** How many tries run at the same time, to one host (`perHost`) and to all hosts (`total`). */
   readonly perHost: number;
   readonly total: number;
   /** How long delivered and dead callbacks are kept. */
@@ -51,8 +51,8 @@ export interface OutboxSettings extends RetryPolicy {
  *    │       └→ gone (HTTP 410), or refused for good → dead
  *    └── retry now ── dead
  *
- * Nothing is recorded when a try begins: after a crash it is tried again, with the same id and the same bytes. A dead,
- * delivered or expired callback is never sent.
+ * Nothing is recorded when a try begins: after a crash the callback is tried again, with the same id and the same bytes. A
+ * dead, delivered or expired callback is never sent.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -66,7 +66,7 @@ export class Outbox {
   readonly #gone = new Set<string>();
   readonly #tries = new Map<Try, Promise<void>>();
   readonly #stopped = new Ending();
-  /** How many were prepared before their turn. */
+  /** How many callbacks are prepared before their turn. */
   #ahead = 0;
   #stopping = false;
 
@@ -75,7 +75,7 @@ export class Outbox {
     this.#settings = { ...DEFAULT_OUTBOX, ...options.settings };
     this.#schedule = new Schedule(this.#settings);
     this.#delivered = new DeliveredMarks(options.store);
-    // Every write that waits for a full disk listens to it.
+    // Every write that waits while the disk is full listens to this signal.
     setMaxListeners(0, this.#stopped.signal);
   }
 
@@ -104,14 +104,14 @@ export class Outbox {
     for (const due of await claimAll((limit) => store.claim(limit), patience)) this.admit(due);
   }
 
-  /** Releases waiting callbacks to other processes. One that is being sent may still arrive. */
+  /** Forgets all callbacks: other processes may take them over. If one is being sent, it may still arrive. */
   letGo(): void {
     const ids = new Set(this.#entries.keys());
     this.#schedule.remove(ids);
     for (const id of ids) this.#forget(this.#entries.get(id));
   }
 
-  /** A delivery that is in the store and due: sends it when its time and turn have come. */
+  /** Queues a delivery that is due in the store: it is sent at its time, when it is its turn. */
   admit(due: DueDelivery): void {
     if (this.#stopping || this.#entries.has(due.id)) return;
     const { id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt, isDamaged = false } = due;
@@ -214,7 +214,7 @@ export class Outbox {
     for (const entry of entries) {
       if (entry.ahead !== undefined || this.#ahead >= this.#settings.total) continue;
       this.#ahead += 1;
-      // A failure is repeated when its turn comes; a long body is not kept in memory until then.
+      // After a failure, or if its body is long, the callback is prepared again when its turn comes.
       entry.ahead = this.#prepare(entry, { isAhead: true }).then(
         (prepared) => (prepared !== undefined && prepared.body.length <= SHORT ? prepared : undefined),
         () => undefined,
@@ -274,7 +274,7 @@ export class Outbox {
     }
   }
 
-  /** The result of a try; `undefined` when there is nothing left to send. */
+  /** Sends a callback once. Returns `undefined` when it is not to be sent any more. */
   async #send(one: Try): Promise<DeliveryVerdict | undefined> {
     const { entry } = one;
     const { clock, log } = this.#options;
@@ -282,7 +282,7 @@ export class Outbox {
       if (entry.isDamaged) throw new StoreError('store_damaged', `The record of delivery ${entry.id} is damaged.`);
       const prepared = await this.#prepared(entry);
       if (prepared === undefined) this.#forget(entry);
-      // It becomes dead with all others to this receiver as soon as the 410 is recorded.
+      // A callback to a gone receiver becomes dead as soon as the 410 is recorded.
       if (prepared === undefined || this.#isGone(entry)) return undefined;
       const more = await this.#options.headersFor?.(entry.id);
       if (typeof more === 'string') {
@@ -319,7 +319,7 @@ export class Outbox {
     }
     const { failure } = verdict;
     if (verdict.outcome === 'given-up') {
-      // A row that cannot be written is unchanged: the next start gives it up again.
+      // A damaged row that cannot be written stays due; the next start gives it up again.
       await this.#insist(() => store.givenUp(entry.id, failure).catch(unlessDamaged));
       this.#forget(entry);
       log.info({ ...fields, reason: failure.reason }, 'a callback was not sent');
@@ -330,8 +330,8 @@ export class Outbox {
       return;
     }
     log.info({ ...fields, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
-    // Another attempt may have received 410 Gone in the meantime. Then this one no longer counts, even if an operator has queued the
-    // callback again since.
+    // Another attempt may have received 410 Gone in the meantime. Then this one no longer counts, even if an operator
+    // has queued the callback again since.
     const current = this.#entries.get(entry.id);
     if (verdict.outcome === 'gone' && current !== undefined) return this.#recordGone(entry, failure);
     if (verdict.outcome === 'gone' || current !== entry) return;
@@ -362,7 +362,7 @@ export class Outbox {
     return this.#gone.size > 0 && this.#gone.has(receiverOf(entry));
   }
 
-  /** Queues a callback again without counting a try, for a limited time. */
+  /** Queues a callback again without counting a try. False when it was postponed for too long. */
   #postpone(entry: Entry): boolean {
     const { clock } = this.#options;
     const { backoffMs, longestMs } = this.#settings;
@@ -417,17 +417,17 @@ interface Entry extends DueDelivery {
   readonly host: string;
   attempts: number;
   nextAt: number;
-  /** By elapsed time: since when it is postponed for reasons outside the host. */
+  /** The elapsed time since which it is postponed, because its host name is not looked up in time. */
   postponedAt: number | undefined;
   /** Cancels its pause. */
   cancel: (() => void) | undefined;
   /** Its body and headers, prepared before its turn. */
   ahead: Promise<PreparedDelivery | undefined> | undefined;
-  /** To be called when it is over. */
+  /** Called when the callback is delivered or given up. */
   readonly waiting: (() => void)[];
 }
 
-/** One try, and what ends it before it is over. */
+/** One try. `ending` can stop it early. */
 interface Try {
   readonly entry: Entry;
   readonly ending: Ending;
@@ -456,7 +456,7 @@ const GONE_MS = 30 * 24 * ONE_HOUR;
 const STORE_PAUSE_MS = 1000;
 /** Characters of a body that is kept in memory until its turn. */
 const SHORT = 65_536;
-/** Reason of a dead delivery that cannot be read. */
+/** The recorded reason of a delivery that cannot be read. */
 const DAMAGED = 'it is damaged in the database: its content has changed since it was stored';
 const GONE = new Error('the receiver is gone');
 const STOPPED = new Error('the outbox stops');

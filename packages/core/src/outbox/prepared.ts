@@ -3,19 +3,19 @@ import type { DueDelivery, OutboxStore } from '../store/store.ts';
 import { webhookHeaders } from './signature.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** A callback that can be sent: its body, and what signs it with the time of this try. */
+/** A callback that is ready to be sent. Its headers have the time of the try and the signatures. */
 export interface PreparedDelivery {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** When it was read, in milliseconds. */
+  /** Epoch milliseconds at which it was read. */
   readonly at: number;
 }
 
 export interface Preparing {
   readonly due: DueDelivery;
-  /** The agent whose shared secret signs it. */
+  /** The agent whose shared secret also signs it; absent for a sender without one. */
   readonly agentId: string | undefined;
-  /** Others are sent in the meantime: it may wait for a thread. */
+  /** Whether it is prepared before its turn, so that signing may wait for a thread. */
   readonly isAhead: boolean;
 }
 
@@ -31,7 +31,10 @@ export async function prepare(
   return { body, headers: await webhookHeaders({ messageId, timestamp, body, agentId, isAhead }, keys), at };
 }
 
-/** Whether it still may be sent as it is: it may have been forgotten since, and its time is that of the try. */
+/**
+ * Whether it may be sent unchanged. An older one has another time than the try, and may have been deleted from the
+ * store since.
+ */
 export function isFresh({ at }: PreparedDelivery, clock: Clock): boolean {
   const age = clock.now().getTime() - at;
   return age >= 0 && age <= FRESH_MS;

@@ -1,10 +1,10 @@
-/** How often a callback is tried, and how far apart. Milliseconds. */
+/** How often a callback is tried, and how long the pauses are, in milliseconds. */
 export interface RetryPolicy {
-  /** Tries after the first. */
+  /** The number of tries after the first one. */
   readonly retries: number;
   /** The shortest first pause; each next one is four times as long. */
   readonly backoffMs: number;
-  /** No receiver may ask for more patience than this. */
+  /** The longest pause, including one that a receiver requests. */
   readonly longestMs: number;
 }
 

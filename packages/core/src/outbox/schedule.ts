@@ -3,32 +3,33 @@ import { SenderTurns } from './sender-turns.ts';
 /** A callback that waits for its turn. */
 export interface Scheduled {
   readonly id: string;
-  /** On whose behalf. */
+  /** The principal on whose behalf it is sent. */
   readonly owner: string;
-  /** Of the receiver, without its port. */
+  /** The host of the receiver, without the port. */
   readonly host: string;
   /** 0 goes first, 2 last. */
   readonly priority: number;
 }
 
 /**
- * Decides which callback is sent next. Hosts take turns, and so do the senders at one host, so that a thousand callbacks of one
- * delay no other; urgent callbacks go first. A host has several places once it has answered, and one before that and while it
- * does not answer, so a dead host delays only its own callbacks. Hosts that do not answer have at most half of all places, and
- * together with unknown hosts three quarters.
+ * Decides which callback is sent next. Hosts take turns, and so do the senders at one host, so that a thousand
+ * callbacks of one do not delay the others; urgent callbacks go first. A host has several places while it answers, and
+ * one before its first answer and while it does not answer, so a dead host delays only its own callbacks. Hosts that do
+ * not answer have at most half of all places; together with unknown hosts, three quarters.
  */
 export class Schedule<Item extends Scheduled> {
   readonly #perHost: number;
-  /** Places by standing: for each standing together with the worse ones. */
+  /** By standing: how many places the hosts of this standing and of the worse ones may have together. */
   readonly #places: readonly number[];
   readonly #hosts = new Map<string, Host<Item>>();
-  /** Those with nothing to do, whose standing is remembered; the longest idle first. */
+  /** Hosts without callbacks, whose standing is remembered; the longest idle first. */
   readonly #idle = new Set<Host<Item>>();
   /**
-   * By the priority of their next callback and by standing: hosts with a waiting callback and a free place, in turn.
+   * Hosts with a waiting callback and a free place, in the order of their turns; by the priority of that callback, then
+   * by standing.
    */
   readonly #ready: readonly (readonly Set<Host<Item>>[])[] = [0, 1, 2].map(() => STANDINGS.map(() => new Set()));
-  /** By standing. */
+  /** By standing: how many callbacks are being tried. */
   readonly #trying = STANDINGS.map(() => 0);
   #running = 0;
   #placed = 0;
@@ -38,7 +39,7 @@ export class Schedule<Item extends Scheduled> {
     this.#places = STANDINGS.map(({ share }) => Math.ceil(total * share));
   }
 
-  /** How many wait. */
+  /** How many callbacks wait. */
   get size(): number {
     let size = 0;
     for (const host of this.#hosts.values()) for (const queue of host.queues) size += queue.length;
@@ -66,7 +67,7 @@ export class Schedule<Item extends Scheduled> {
       const item = host.queues.find((queue) => queue.length > 0)?.shift();
       this.#count(host, 1);
       this.#running++;
-      // Behind all others, for its next turn.
+      // Puts the host behind all others for its next turn.
       this.#unplace(host);
       this.#place(host);
       return item;
@@ -74,9 +75,7 @@ export class Schedule<Item extends Scheduled> {
     return undefined;
   }
 
-  /**
-   * The callbacks of an answering host that will be sent after the next full round of its places; empty when only a few wait.
-   */
+  /** The callbacks of an answering host that follow those for which it has places now; empty when only a few wait. */
   following(name: string): readonly Item[] {
     const host = this.#hosts.get(name);
     if (host?.standing !== ANSWERING) return [];
@@ -84,7 +83,7 @@ export class Schedule<Item extends Scheduled> {
     return queue?.slice(this.#perHost - 1, 2 * this.#perHost - 1) ?? [];
   }
 
-  /** Returns the place at the host. `answered`: whether the host answered; `undefined` when no request was sent. */
+  /** Frees a place at a host. `answered`: whether the host answered; `undefined` when no request was sent. */
   leave(name: string, { answered }: { answered: boolean | undefined }): void {
     const host = this.#hosts.get(name);
     if (host === undefined) return;
@@ -96,12 +95,11 @@ export class Schedule<Item extends Scheduled> {
     this.#restIfIdle(host);
   }
 
-  /** Returns the place among all. */
+  /** Frees one of all places. */
   release(): void {
     this.#running--;
   }
 
-  /** Removes those that are no longer needed. */
   remove(ids: ReadonlySet<string>): void {
     for (const host of this.#hosts.values()) {
       for (const queue of host.queues) queue.remove(ids);
@@ -110,7 +108,7 @@ export class Schedule<Item extends Scheduled> {
     }
   }
 
-  /** The worst standing of which one more host may be tried; -1 when none may. */
+  /** The worst standing of which a host may get another place; -1 when no place is free. */
   #worstWithRoom(): number {
     if (this.#running >= (this.#places[ANSWERING] ?? 0)) return -1;
     const [, unknown = 0, silent = 0] = this.#trying;
@@ -123,7 +121,7 @@ export class Schedule<Item extends Scheduled> {
     this.#trying[host.standing] = (this.#trying[host.standing] ?? 0) + more;
   }
 
-  /** Remembers the standing of an idle host, up to a number of hosts. */
+  /** Remembers the standing of an idle host. The number of such hosts is limited. */
   #restIfIdle(host: Host<Item>): void {
     if (host.running > 0 || host.queues.some((queue) => queue.length > 0)) return;
     this.#idle.add(host);
@@ -134,7 +132,7 @@ export class Schedule<Item extends Scheduled> {
     this.#hosts.delete(oldest.name);
   }
 
-  /** Puts the host where its next item belongs, at the end of the turn unless it is in it already. */
+  /** Puts the host at the end of the turn to which its next item belongs, unless it is in that turn already. */
   #place(host: Host<Item>): void {
     const places = host.standing === ANSWERING ? this.#perHost : 1;
     const level = host.running < places ? host.queues.findIndex((queue) => queue.length > 0) : -1;
@@ -156,15 +154,15 @@ interface Host<Item extends Scheduled> {
   readonly name: string;
   running: number;
   standing: number;
-  /** By priority. */
+  /** The waiting callbacks, by priority. */
   readonly queues: readonly SenderTurns<Item>[];
   /** The set in which it waits for its turn. */
   turn: Set<Host<Item>> | undefined;
-  /** The number of earlier turns. */
+  /** Increases with every entry into a turn: a host with a lower number has waited longer. */
   placed: number;
 }
 
-/** The longest waiting host, of those no worse than that. */
+/** The host that has waited longest, among those whose standing is `worst` or better. */
 function firstOf<Item extends Scheduled>(turns: readonly Set<Host<Item>>[], worst: number): Host<Item> | undefined {
   let first: Host<Item> | undefined;
   for (let standing = 0; standing <= worst; standing += 1) {
@@ -178,7 +176,10 @@ function levelOf({ priority }: Scheduled): number {
   return Math.min(2, Math.max(0, priority));
 }
 
-/** The standings of a host, the best first, with the share of all places for it and those after it. */
+/**
+ * The standings of hosts, the best first. `share` is the part of all places for this standing and the worse ones
+ * together.
+ */
 const STANDINGS = [{ share: 1 }, { share: 3 / 4 }, { share: 1 / 2 }];
 /** It answered the last time; it was never tried; it did not answer the last time. */
 const [ANSWERING, UNKNOWN, SILENT] = [0, 1, 2] as const;

@@ -4,7 +4,10 @@ interface OfSender {
   readonly owner: string;
 }
 
-/** A queue in which senders take turns, each in its own order, so that one with a thousand items does not delay the others. */
+/**
+ * A queue in which senders take turns, so that a thousand items of one do not delay the others. Each one's items stay
+ * in order.
+ */
 export class SenderTurns<Item extends OfSender> {
   /** In the order of their turns. */
   readonly #senders = new Map<string, Line<Item>>();
@@ -26,7 +29,7 @@ export class SenderTurns<Item extends OfSender> {
       const item = line.shift();
       this.#length -= 1;
       if (line.length > 0 && this.#senders.size === 1) return item;
-      // Behind all others, for its next turn.
+      // Puts the sender behind all others for its next turn.
       this.#senders.delete(owner);
       if (line.length > 0) this.#senders.set(owner, line);
       return item;
@@ -34,7 +37,7 @@ export class SenderTurns<Item extends OfSender> {
     return undefined;
   }
 
-  /** Those whose turns come after `from` others, up to the one after `to`. */
+  /** The items at the places `from` to `to` (exclusive), in the order in which `shift` would return them. */
   slice(from: number, to: number): Item[] {
     const next: Item[] = [];
     const most = Math.min(to, this.#length);
@@ -48,7 +51,6 @@ export class SenderTurns<Item extends OfSender> {
     return next.slice(from);
   }
 
-  /** Removes these items. */
   remove(ids: ReadonlySet<string>): void {
     for (const [owner, line] of this.#senders) {
       const before = line.length;
@@ -99,5 +101,5 @@ class Line<Item extends OfSender> {
   }
 }
 
-/** Taken items per batch. */
+/** How many taken items are removed at once. */
 const MANY_TAKEN = 256;

@@ -3,18 +3,18 @@ import type { SigningKeys } from './signing-keys.ts';
 
 export interface Signed {
   readonly messageId: string;
-  /** Seconds, of this try. */
+  /** The time of this try, in epoch seconds. */
   readonly timestamp: number;
   readonly body: string;
   /** The agent whose shared secret also signs it; absent for a sender without one. */
   readonly agentId: string | undefined;
-  /** It may wait for a thread. */
+  /** Whether signing may wait for a thread. Default: false. */
   readonly isAhead?: boolean;
 }
 
 /**
- * The headers of Standard Webhooks: the message id stays the same, the time and the signatures are those of this try. `v1a` is
- * Ed25519, for receivers with the public key; `v1` is HMAC-SHA256, for agents that share a secret with us.
+ * The headers of Standard Webhooks: the message id stays the same, the time and the signatures are those of this try.
+ * `v1a` is Ed25519, for receivers with the public key; `v1` is HMAC-SHA256, for agents that share a secret with us.
  */
 export async function webhookHeaders(signed: Signed, keys: SigningKeys): Promise<Record<string, string>> {
   const { messageId, timestamp, body, agentId, isAhead = false } = signed;

@@ -25,9 +25,9 @@ export interface PublicJwk {
  * secret is derived from the key and a salt, so that the database alone contains no secret.
  */
 export class SigningKeys {
-  /** As Standard Webhooks writes it: `whpk_` and the 32 bytes in base64. */
+  /** The public key as Standard Webhooks writes it: `whpk_` and the 32 bytes in base64. */
   readonly publicKey: string;
-  /** The same as JSON Web Key (RFC 8037); its id is its thumbprint (RFC 7638). */
+  /** The public key as JSON Web Key (RFC 8037); its id is its thumbprint (RFC 7638). */
   readonly jwk: PublicJwk;
   readonly #privateKey: KeyObject;
   readonly #signatures: Signatures;
@@ -48,7 +48,8 @@ export class SigningKeys {
   }
 
   /**
-   * The Ed25519 signature of a text, in base64. Short texts are signed at once, and long or prepared ones on a thread.
+   * The Ed25519 signature of a text, in base64. Short texts are signed at once; long ones, and those signed ahead, on a
+   * thread.
    */
   async sign(text: string, { isAhead = false }: { readonly isAhead?: boolean } = {}): Promise<string> {
     if (!isAhead && text.length <= SHORT) return signatureOf(this.#privateKey, text);
@@ -65,12 +66,12 @@ export class SigningKeys {
     return secret;
   }
 
-  /** The same as its owner is shown it, once. */
+  /** The shared secret in the form that is shown to its owner, only once. */
   async shownSecretOf(agentId: string): Promise<string> {
     return `whsec_${(await this.secretOf(agentId)).toString('base64')}`;
   }
 
-  /** Another process may have removed an agent: secrets are looked up again. */
+  /** Forgets all secrets, because another process may have removed an agent. They are looked up again. */
   reload(): void {
     this.#secrets.clear();
   }
@@ -82,5 +83,5 @@ export class SigningKeys {
   }
 }
 
-/** The length of a short text. */
+/** The most characters of a short text. */
 const SHORT = 8192;

@@ -3,14 +3,14 @@ import { OwnWrites } from '../store/own-writes.ts';
 import type { NewPin, PinRow, PinStore } from '../store/pins.ts';
 
 /**
- * The first seen definition of each foreign tool and of each foreign agent's card. A changed one is held until the
- * operator accepts it: it is trusted for its first definition only.
+ * Pins each foreign tool, and each foreign agent's card, to the definition that was seen first, because only that one
+ * is trusted. With another definition it is held back until an operator accepts the change.
  */
 export class Pins {
   readonly #store: PinStore;
   readonly #clock: Clock;
   readonly #pins = new Map<string, PinRow>();
-  /** How many names of each server are known. */
+  /** How many names of each server are pinned. */
   readonly #counts = new Map<string, number>();
   /** The changed definitions, by name. */
   readonly #held = new Map<string, Pinned>();
@@ -23,8 +23,8 @@ export class Pins {
   }
 
   /**
-   * Whether a tool may be used as it is. One that was never seen is pinned as it is now, unless its server has had so many that it
-   * makes them up: what is remembered is remembered for good.
+   * Whether a tool may be used with its current definition. A new name is pinned to it, unless its server has had too
+   * many names: pins are never deleted, so a server must not fill the store with names that it makes up.
    */
   async admit(name: string, now: Pinned): Promise<boolean> {
     this.#loaded ??= this.#load();
@@ -32,7 +32,7 @@ export class Pins {
     const isNew = !this.#pins.has(name) && (this.#counts.get(serverIn(name)) ?? 0) < MOST_NAMES;
     const pin = isNew ? await this.#add(name, now) : this.#pins.get(name);
     const isSame = pin?.hash === now.hash;
-    // A pin of an older version has no definition to compare a later change with.
+    // A pin of an older version has no definition. It is added, so that a later change can be compared with it.
     if (isSame && !pin.hasDefinition && isKept(now)) await this.#pin(name, now);
     if (isSame) {
       this.#held.delete(name);
@@ -42,7 +42,7 @@ export class Pins {
     return false;
   }
 
-  /** Forgets that tools of a server were held which it does not have any more. */
+  /** Forgets the held tools that a server does not have any more. */
   release(server: string, has: ReadonlySet<string>): void {
     for (const name of this.#held.keys()) if (serverIn(name) === server && !has.has(name)) this.#held.delete(name);
   }
@@ -56,12 +56,12 @@ export class Pins {
     return this.#held.has(name);
   }
 
-  /** The names of those among them whose change no operator has refused yet. */
+  /** The names of the held tools whose change no operator has refused yet. */
   undecided(): string[] {
     return this.held().filter((name) => this.#pins.get(name)?.refused !== this.#held.get(name)?.hash);
   }
 
-  /** The accepted and the changed definition of a tool. */
+  /** The accepted and the changed definition of a held tool; `undefined` when the tool is not held. */
   async change(name: string): Promise<PinChange | undefined> {
     const now = this.#held.get(name);
     if (now === undefined) return undefined;
@@ -74,7 +74,7 @@ export class Pins {
     };
   }
 
-  /** Keeps a changed tool held: the question does not come back unless it changes again. False if none is held. */
+  /** Keeps a tool held, and not undecided unless it changes again. False when the tool is not held. */
   async refuse(name: string): Promise<boolean> {
     const now = this.#held.get(name);
     if (now === undefined) return false;
@@ -86,7 +86,7 @@ export class Pins {
     return true;
   }
 
-  /** Takes a changed tool for what it is now; false when none of this name is held. */
+  /** Pins a held tool to its changed definition. False when the tool is not held. */
   async accept(name: string): Promise<boolean> {
     const now = this.#held.get(name);
     if (now === undefined) return false;
@@ -95,14 +95,14 @@ export class Pins {
     return true;
   }
 
-  /** Reads what is recorded once more, after another process has changed it. False when some of it must be read again. */
+  /** Reads the recorded pins again, after another process has changed them. False when some must be read once more. */
   async reload(): Promise<boolean> {
     if (this.#loaded === undefined) return true;
     await this.#loaded;
     return this.#read();
   }
 
-  /** Another process may have seen it first: then it is as that has seen it. */
+  /** Pins a new name. If another process has pinned it first, that pin counts. */
   #add(name: string, now: Pinned): Promise<PinRow> {
     return this.#writes.of(name, async () => {
       const pin = await this.#store.add(this.#newPin(name, now));
@@ -134,7 +134,7 @@ export class Pins {
     }
   }
 
-  /** Pins are kept for good: there are none to forget. */
+  /** Reads all recorded pins. Pins are never deleted, so none must be forgotten. */
   #read(): Promise<boolean> {
     return this.#writes.reading(
       () => this.#store.list(),
@@ -148,7 +148,7 @@ export class Pins {
     const server = serverIn(row.name);
     if (!this.#pins.has(row.name)) this.#counts.set(server, (this.#counts.get(server) ?? 0) + 1);
     this.#pins.set(row.name, row);
-    // Accepted elsewhere.
+    // Another process has accepted the change.
     if (this.#held.get(row.name)?.hash === row.hash) this.#held.delete(row.name);
   }
 }
@@ -162,7 +162,7 @@ export interface Pinned {
 
 /** The change, for an operator's decision. */
 export interface PinChange {
-  /** Epoch milliseconds; null for one that was never pinned because there are too many. */
+  /** Epoch milliseconds; null for a name that was not pinned, because its server has too many. */
   readonly pinnedAt: number | null;
   /** As JSON text; null where it is not recorded. */
   readonly before: string | null;
@@ -174,12 +174,12 @@ function isKept({ definition }: Pinned): boolean {
   return definition.length <= LONGEST_KEPT;
 }
 
-/** The first `__` is where the server's name ends: it has none itself. */
+/** The name of the server ends at the first `__`, because it contains none. */
 function serverIn(name: string): string {
   return name.slice(0, Math.max(0, name.indexOf('__')));
 }
 
-/** Pins are kept for good. */
+/** The most characters of a definition that is recorded, because pins are never deleted. */
 const LONGEST_KEPT = 64 * 1024;
-/** Ten times as many as a server may have at once. */
+/** The most names that are pinned for one server: ten times as many as it may have at once. */
 const MOST_NAMES = 10_000;

@@ -2,11 +2,14 @@
 
 export interface Clock {
   now(): Date;
-  /** Milliseconds that only ever grow, for durations: wall time can jump. */
+  /** Monotonic milliseconds, for durations, because wall time can jump. */
   elapsed(): number;
   /** Resolves after the delay; rejects with the signal's reason when that comes first. */
   wait(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** Calls back after the delay unless cancelled first: for bounds that are nearly always cancelled, on every request. */
+  /**
+   * Calls back after the delay, unless it is cancelled first. Each request uses it for limits that it nearly always
+   * cancels.
+   */
   after(milliseconds: number, callback: () => void): Cancel;
 }
 
@@ -16,15 +19,15 @@ export interface Ids {
   /** 32 lowercase hex digits, random. */
   hex(): string;
   /**
-   * 32 lowercase hex digits: the milliseconds since 1970, then 80 random bits. For the names of rows: those made one after the other
-   * are neighbours in every index, so that a commit writes few pages.
+   * 32 lowercase hex digits: the milliseconds since 1970, then 80 random bits. For the ids of rows: ids made one after
+   * the other are neighbours in an index, so that a commit writes few pages.
    */
   sortable(): string;
   /** A random UUID, version 4. */
   uuid(): string;
 }
 
-/** Structured log. The engine hands over fields; what they look like on a terminal is the host's. */
+/** A structured log. The program that embeds the engine decides what the fields look like. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;

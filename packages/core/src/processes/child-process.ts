@@ -10,9 +10,9 @@ export interface Child {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the program has ended; what it started in its group has ended with it. */
+  /** Resolves when the program has ended. The other processes of its group are killed with it. */
   readonly exited: Promise<Exit>;
-  /** Ends it, politely first. Default: it has five seconds to go by itself. */
+  /** Ends the program. `patienceMs`: how long it may take to exit after the end of its input. Default: 5000. */
   end(options?: { readonly patienceMs?: number }): Promise<void>;
 }
 
@@ -22,8 +22,8 @@ export interface Exit {
 }
 
 /**
- * Starts a program: no shell in between, and of our environment nothing but PATH and HOME. Its standard input is also
- * its lifeline, which ends when we do. Throws, in plain words, when it cannot be started.
+ * Starts a program without a shell, and with only PATH and HOME from our environment. Its standard input ends when this
+ * process ends, which tells it to exit. Throws a worded error when it cannot be started.
  */
 export async function startChild({ agentId, command, args, env, cwd, folder, clock }: ChildOptions): Promise<Child> {
   const { PATH, HOME } = process.env;
@@ -39,7 +39,7 @@ export async function startChild({ agentId, command, args, env, cwd, folder, clo
   try {
     recordChild({ folder, agentId, pid });
   } catch (error) {
-    // One that is not written down could outlive us unseen.
+    // A child without a record could outlive this process unnoticed.
     killGroup(pid);
     throw error;
   }
@@ -67,7 +67,7 @@ export interface ChildOptions {
   readonly env: Readonly<Record<string, string>>;
   /** The folder it runs in. Default: that of the server. */
   readonly cwd?: string | undefined;
-  /** Where children are written down. */
+  /** The folder with the records of running children. */
   readonly folder: string;
   readonly clock: Clock;
 }
@@ -78,7 +78,7 @@ function exitOf(child: Spawned): Promise<Exit> {
   return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
 }
 
-/** End of input, then SIGTERM, then SIGKILL, to the whole group, with time after each to go by itself. */
+/** Ends the input, then sends SIGTERM and at last SIGKILL to the whole group, with time after each step to exit. */
 async function end(
   child: Spawned,
   exited: Promise<Exit>,

@@ -5,7 +5,7 @@ export class LastWords {
   readonly #lines: string[] = [];
   readonly #secrets: readonly string[];
 
-  /** The values of its environment variables are never shown. */
+  /** `env` has the environment variables of the program. Their values are never shown. */
   constructor(env: Readonly<Record<string, string>>) {
     this.#secrets = Object.values(env).filter((value) => value.length >= SHORTEST_SECRET);
   }
@@ -18,8 +18,8 @@ export class LastWords {
   }
 
   /**
-   * One line: the last that names an error, because a stack trace follows it, and Node ends with its version; or else the
-   * last few as they are. Empty where it wrote nothing.
+   * One line: the last one that names an error, because a stack trace and, from Node, its version follow it; else the
+   * last few lines. Empty if the program wrote nothing.
    */
   toString(): string {
     const named = this.#lines.findLast((line) => NAMES_ERROR.test(line));
@@ -27,7 +27,7 @@ export class LastWords {
     return this.withoutSecrets(text).slice(0, LONGEST);
   }
 
-  /** For the log. */
+  /** Replaces the values of the environment variables in a text. */
   withoutSecrets(text: string): string {
     return this.#secrets.reduce((hidden, secret) => hidden.replaceAll(secret, REDACTED), text);
   }
@@ -37,9 +37,9 @@ export class LastWords {
 const NAMES_ERROR = /^(?:uncaught |fatal |fatal: )?[\w.$]*(?:error|exception)(?:\s?\[\w+\])?: \S/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is for
 const CONTROLS = /\u001b\[[\d;]*m|[\u0000-\u001f\u007f-\u009f]/g;
-/** Lines of a stack trace and its surroundings. */
+/** Enough for a stack trace and the lines around it. */
 const MOST_LINES = 40;
 const FEW = 3;
 const LONGEST = 500;
-/** A shorter value would take words apart that are none. */
+/** A shorter value could also be part of a word that is not secret. */
 const SHORTEST_SECRET = 8;

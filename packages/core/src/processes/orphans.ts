@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import type { Log } from '../ports/ports.ts';
 import { bootId, isRunning, type ProcessName, processes, processNameOf, statOf } from './process-name.ts';
 
-/** Children are written down while they live, so that the next server can end those of one that was killed. */
+/** The record of a running child, by which the next server can end the children of a server that was killed. */
 interface ChildRecord {
   readonly agent: string;
-  /** Also the number of its process group and session. */
+  /** Its pid is also the number of its process group and session. */
   readonly child: ProcessName;
-  /** The server it belongs to. */
+  /** The server that started it. */
   readonly owner: ProcessName;
   readonly boot: string | null;
 }
 
-/** Writes a child down. At once and not when there is time: what is not written is not found. */
+/** Records a child, synchronously: a child without a record is not found after a kill. */
 export function recordChild({ folder, agentId, pid }: { folder: string; agentId: string; pid: number }): void {
   const record: ChildRecord = {
     agent: agentId,
@@ -30,8 +30,8 @@ export function forgetChild({ folder, pid }: { folder: string; pid: number }): v
 }
 
 /**
- * Ends what the children of servers that are gone have left running. Their input ended when their server did, and they
- * have had since then to notice, so they are killed without more ado. Children of a living server are left alone.
+ * Kills the remaining processes of children whose server is gone. Their input ended with their server, so they had time
+ * to exit by themselves. Children of a running server are left alone.
  */
 export function endOrphans({ folder, log }: { folder: string; log: Log }): void {
   for (const file of recordsIn(folder)) {
@@ -49,7 +49,7 @@ export function endOrphans({ folder, log }: { folder: string; log: Log }): void 
   }
 }
 
-/** Sends SIGKILL, or another signal, to a whole process group. False when there is none of that number. */
+/** Sends a signal to a whole process group. False when the group does not exist. */
 export function killGroup(group: number, signal: NodeJS.Signals = 'SIGKILL'): boolean {
   try {
     return process.kill(-group, signal);
@@ -59,8 +59,8 @@ export function killGroup(group: number, signal: NodeJS.Signals = 'SIGKILL'): bo
 }
 
 /**
- * A child whose first process has ended may have left others in its session. As long as one is there, the number is not
- * reused for another process.
+ * Whether processes of a child are left: its first one, or others in its session. As long as one of them runs, the
+ * number is not reused for another process.
  */
 function isOrphan({ child, boot }: ChildRecord): boolean {
   if (child.startedAt === null || boot !== bootId()) return false;

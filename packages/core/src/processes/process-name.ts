@@ -1,12 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/**
- * A pid alone is not unique: it is reused. With the time its process started, and the boot that time
- * counts from, it names one process for good.
- */
+/** Identifies a process. Pids are reused, but a pid with its start time is unique within a boot. */
 export interface ProcessName {
   readonly pid: number;
-  /** In clock ticks since the boot; `null` where there is no /proc to ask. */
+  /** In clock ticks since the boot; null on a system without /proc. */
   readonly startedAt: string | null;
 }
 
@@ -21,7 +18,7 @@ export function processNameOf(pid: number): ProcessName {
 }
 
 export interface ProcessStat {
-  /** It has closed its files, or is about to: its children may have noticed before it counts as dead. */
+  /** Whether it has closed its files or is about to. Its children may notice that before it counts as dead. */
   readonly ending: boolean;
   readonly group: number;
   readonly session: number;

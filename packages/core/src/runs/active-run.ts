@@ -10,7 +10,10 @@ import type { Slot } from './slots.ts';
 export const RUN_KINDS = ['execution', 'request', 'tool'] as const;
 export type RunKind = (typeof RUN_KINDS)[number];
 
-/** Why a run ends here that another process continues. Its calls of targets and tools continue there, too. */
+/**
+ * The reason with which a run ends in this process when another process continues it, with its calls of targets and
+ * tools.
+ */
 export const LOST = new Refused(failure('interrupted'));
 
 /** A run of any kind while it is in the table. */
@@ -20,10 +23,10 @@ export abstract class ActiveRun extends Ending {
   place: string | number | undefined;
   /** The slot it runs in; the table releases it when the run is over. */
   slot: Slot | undefined;
-  /** It has not started yet: it waits for a slot. */
+  /** Whether the run still waits for a slot. */
   isWaiting = false;
 
-  /** The server stops without waiting any longer: ends the run, or leaves it to the next start. */
+  /** Called when a stop waits no longer: ends the run, or leaves it to the next start. */
   interrupt(): void {
     this.end(new Refused(failure('interrupted')));
   }

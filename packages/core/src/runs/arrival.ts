@@ -6,7 +6,7 @@ import { type Given, givenIn, givenOf } from './given.ts';
 
 /** How a request arrived, for `explain`. */
 export interface Arrival {
-  /** The key it was sent with; null for a signature, or for a sender without either. */
+  /** The API key of the sender; null where a signature proved the sender, or nothing did. */
   readonly keyId: string | null;
   /** Whether a signature proved its sender. */
   readonly isSigned: boolean;
@@ -74,5 +74,5 @@ function rulesFor({ id, permissions }: Principal, envelope: E2AEnvelope, agentId
   return [...rules, ...claimed.map((operation) => `operations:${entryFor(permissions.operations, operation)}`)];
 }
 
-/** As much as a person would read; of a larger input only the size is kept. */
+/** In characters or bytes. Of a larger input only the size is kept: nobody would read more. */
 const MOST_KEPT = 64 * 1024;

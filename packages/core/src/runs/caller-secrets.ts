@@ -6,9 +6,10 @@ import type { Log, LogFields } from '../ports/ports.ts';
 import { SecretRedactor } from '../vault/secret-redactor.ts';
 
 /**
- * Removes the secrets that the caller sent along: `auth.bearer_token` and the values of `auth.extra_headers` (E2A §13), and those
- * of the environments and headers of an editor's MCP servers. They are for the agent, and an agent that repeats or throws them must have them neither journaled nor logged. Frame by frame: a
- * secret that an agent cuts in two is not found.
+ * Removes the secrets that the caller sent along, so that an agent that repeats or throws them does not get them
+ * journaled or logged: `auth.bearer_token`, the values of `auth.extra_headers` (E2A §13), and the values of the
+ * environments and headers of an editor's MCP servers. Each frame is searched alone, so a secret that is split over two
+ * frames is not found.
  */
 export interface WithoutSecrets {
   frame(frame: E2AResponse): E2AResponse;
@@ -68,7 +69,7 @@ function ownMembers(frame: E2AResponse): JsonObject {
   };
 }
 
-/** A value, and the part after the scheme of an `Authorization` header. */
+/** The value itself, and for the value of an `Authorization` header also the part after the scheme. */
 function secretsIn(value: Json): string[] {
   if (typeof value !== 'string') return [];
   const behindScheme = /^(?:bearer|basic|token|apikey)\s+(\S.*)$/i.exec(value)?.[1] ?? value;

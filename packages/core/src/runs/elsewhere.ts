@@ -6,21 +6,27 @@ import type { FrameSource } from './reading.ts';
 export interface Elsewhere {
   /** The frames of a request, as the node that answers it records them. */
   follow(key: RequestKey, signal?: AbortSignal): FrameSource;
-  /** Whether readers of other nodes, or followers at this one, read a request. */
+  /** Whether anyone still reads a request, at another node or at this one by `follow`. */
   isRead(key: RequestKey): Promise<boolean>;
-  /** Makes the node that answers a request do this. False when no node answers it. Never rejects. */
+  /** Lets the node that answers a request carry out the action. False when no node answers it. Never rejects. */
   control(key: RequestKey, control: RunControl): Promise<boolean>;
-  /** The open requests of an owner that others answer. */
+  /** The open requests of an owner on all nodes, newest last. */
   running(owner: string): Promise<readonly RequestRow[]>;
-  /** The other node that an agent is connected to, for one that is not connected here. */
+  /** The number of the other node that an agent is connected to. */
   lineOf(agentId: string): Promise<number | undefined>;
-  /** Gives another node what of a request is not recorded, before the request is recorded for that node. */
+  /**
+   * Gives another node the credentials of a request, which are not recorded, before the request is recorded for that
+   * node.
+   */
   giveAuth(node: number, key: RequestKey, auth: E2AAuth): Promise<void>;
-  /** What another node has given for a request that it recorded for this one. */
+  /** The credentials that another node gave for a request that it recorded for this one. Each is taken once. */
   takeAuth(key: RequestKey): E2AAuth | undefined;
   /** Tells another node that a request was recorded for it. */
   handOver(node: number): void;
-  /** Frames of a request that is answered here are on the disk: the next has this sequence, unless it is over. */
+  /**
+   * Called when frames of a request that is answered here are on the disk. `next` is the sequence of the frame after
+   * them.
+   */
   landed(request: number, next: number, isOver: boolean): void;
 }
 

@@ -2,8 +2,8 @@ import { type E2AEnvelope, type E2AProvenance, encodeEnvelope, newEnvelope } fro
 import { hasNoMembers } from '../json/is-empty.ts';
 
 /**
- * An envelope as it is recorded: without the fields that have their default values, to keep every commit small. One literal
- * is faster than fields that are added one by one; JSON omits `undefined`.
+ * The text of an envelope as it is recorded: without the fields that have their default values, to keep every commit
+ * small. JSON omits the members that are `undefined`.
  */
 export function envelopeRecord(envelope: E2AEnvelope): string {
   if (!hasNoMembers(envelope.extras)) return JSON.stringify(encodeEnvelope(envelope));
@@ -40,7 +40,7 @@ export function envelopeRecord(envelope: E2AEnvelope): string {
   } satisfies Recorded);
 }
 
-/** The envelope of a record. It was written by this server, so it is not checked again. */
+/** Reads what `envelopeRecord` wrote. This server wrote it, so it is not checked again. */
 export function recordedEnvelope(record: string): E2AEnvelope {
   return newEnvelope(JSON.parse(record));
 }

@@ -36,7 +36,7 @@ export class FrameMaker {
     return this.frame({ response_kind: 'e2a.error', is_final: true, status: 'failed', body });
   }
 
-  /** Any frame: kind, body and end are given; number, time and echoes are added. Written as one literal for speed. */
+  /** Adds the id, sequence, time and echoes to a frame of which the kind, body and end are given. */
   frame(given: Partial<E2AResponse>): E2AResponse {
     const envelope = this.#envelope;
     const timestamp = this.#clock.now().toISOString();

@@ -6,12 +6,12 @@ export function frameText(frame: E2AResponse): string {
   return texts.get(frame) ?? JSON.stringify(encodeResponse(frame));
 }
 
-/** A frame from the journal. It was written by this server, so it is not checked again. */
+/** Reads the text of a frame in the journal. This server wrote it, so it is not checked again. */
 export function frameFrom(text: string): E2AResponse {
   return framed({ extras: {}, ...(JSON.parse(text) as Omit<E2AResponse, 'extras'>) }, text);
 }
 
-/** A frame whose text is known, so it need not be written again. */
+/** Remembers the text of a frame, so that `frameText` need not write it again. */
 export function framed(frame: E2AResponse, text: string): E2AResponse {
   texts.set(frame, text);
   return frame;
@@ -20,8 +20,8 @@ export function framed(frame: E2AResponse, text: string): E2AResponse {
 const texts = new WeakMap<E2AResponse, string>();
 
 /**
- * Writes the frames of one answer, byte for byte as `frameText` does, but faster: the echoes of the request are the same text
- * in all frames and written once.
+ * Writes the frames of one answer, byte for byte as `frameText` does. The echoes of the request are the same in all
+ * frames, so their text is made only once.
  */
 export class FrameWriter {
   #echoed: E2AResponse | undefined;
@@ -43,16 +43,16 @@ export class FrameWriter {
 }
 
 /**
- * Joins the pieces of a short text: V8 keeps a concatenated string as its pieces, which burden the garbage collector until
- * the frame is durable. A long text is nearly all one piece.
+ * Makes a concatenated short text one string: V8 keeps its pieces, which burden the garbage collector until the frame
+ * is durable. A long text is nearly all one piece already.
  */
 function inOnePiece(text: string): string {
-  // The search is what joins the pieces. Its result is used so that it is not left out: JSON text has no line break.
+  // Searching joins the pieces. The result is used so that the compiler keeps the search; JSON text has no line break.
   if (text.length <= LONG_TEXT && text.includes('\n')) throw new Error('the text of a frame has more than one line');
   return text;
 }
 
-/** Whether only echoes follow the body, and no members that the agent set. */
+/** Whether only echoes of the request follow the body: the agent has set no member after it. */
 function echoesOnly(frame: E2AResponse): boolean {
   return (
     hasNoMembers(frame.projections) &&

@@ -9,12 +9,15 @@ import {
 } from '@dragoman/protocols';
 
 /**
- * The JSON a sender wrote, as a difference to its envelope: the names of the members that the envelope has unchanged, or, when
- * these are most of them, of those the sender left out; and every member that was written differently.
+ * The JSON a sender wrote, as its difference to the recorded envelope. Either `as` or `without` is present: `without`
+ * is shorter when the sender wrote most members.
  */
 export interface Given {
+  /** The members that the sender wrote as the envelope has them. */
   readonly as?: readonly string[];
+  /** The fields of an envelope that the sender omitted. */
   readonly without?: readonly string[];
+  /** The members that the sender wrote differently. */
   readonly but?: JsonObject;
 }
 
@@ -22,7 +25,7 @@ export function givenOf(json: JsonObject, envelope: E2AEnvelope): Given {
   const same: string[] = [];
   const other: [string, Json][] = [];
   for (const name of Object.keys(json)) {
-    // The same value, not an equal one: decoding keeps values that it need not fix.
+    // Identity suffices: decoding keeps each value that it need not convert.
     if (memberOf(envelope, name) === json[name]) same.push(name);
     else other.push([name, withoutSecretsIn(name, json[name] ?? null)]);
   }
@@ -43,7 +46,7 @@ function memberOf(envelope: E2AEnvelope, name: string): unknown {
   return Object.hasOwn(envelope.extras, name) ? envelope.extras[name] : undefined;
 }
 
-/** E2A §13: values that are secrets are not recorded. */
+/** E2A §13: secrets are not recorded. */
 function withoutSecretsIn(name: string, value: Json): Json {
   if (!isObject(value)) return value;
   if (CONTEXT.has(name)) return withoutServerSecrets(value);

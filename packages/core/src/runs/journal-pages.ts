@@ -1,12 +1,13 @@
 import type { FrameRow, RequestKey, RequestStore } from '../store/store.ts';
 
 /**
- * Reads pages of recorded answers, a few at a time: a page is in memory from when it is read until it is sent, and a thousand
- * readers may ask for one at once. The owners of the answers take turns, so that one with many readers does not slow down others.
+ * Reads pages of recorded answers, only a few at a time: each page stays in memory until it is sent, and a thousand
+ * readers may request one at once. The owners of the answers take turns, so that an owner with many readers does not
+ * slow down others.
  */
 export class JournalPages {
   readonly #store: RequestStore;
-  /** By owner, in the order of their turns. */
+  /** The waiting readers by owner; the owners in the order of their turns. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #reading = 0;
 
@@ -51,13 +52,13 @@ export class JournalPages {
 export interface PageRange {
   readonly after: number;
   readonly limit?: number;
-  /** A page has at least one frame, however long that is. */
+  /** Default: 64 KiB. A page has at least one frame, even if that is longer. */
   readonly maxBytes?: number;
-  /** Aborted when the reader has left: the page is not read then, and has no frames. */
+  /** Aborts when the reader leaves. An aborted read that has not begun returns an empty page. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The size of a page: one write to the socket of a reader. */
 export const PAGE_BYTES = 64 * 1024;
-/** The store reads one page after another; more than a few only wait in memory. */
+/** The store reads one page after another, so more reads at once would only use memory. */
 const MOST_READING = 4;

@@ -10,13 +10,19 @@ export interface KnownRequest {
   readonly acceptedAt: number;
   /** Whether it had its final frame when it was looked up. */
   readonly isFinished: boolean;
-  /** The frames after a sequence, to the final one; follows it while it is being answered. The signal aborts when the reader leaves. */
+  /**
+   * The frames after a sequence, up to the final one, including those still to come. The signal aborts when the reader
+   * leaves.
+   */
   read(after: number, signal?: AbortSignal): Reading;
-  /** Frames that are recorded after a sequence, as many as fit. */
+  /** As many recorded frames after a sequence as fit into one page. */
   page(range: PageRange): Promise<readonly FrameRow[]>;
-  /** Ends it. False when it was not running. */
+  /** False when the request was not running. */
   cancel(): boolean | Promise<boolean>;
-  /** Of a question that is recorded, even while no process has it open. Absent where questions end with their process. */
+  /**
+   * Whether a recorded question is still open, even while no process runs the request. Absent where questions end with
+   * their process.
+   */
   questionState?(questionId: string): Promise<'open' | 'ended' | undefined>;
 }
 

@@ -8,22 +8,26 @@ import type { FrameSource } from './reading.ts';
 import type { RecordedFrames } from './recorded-frames.ts';
 import type { Run } from './run.ts';
 
-/** A request while it is being answered, with the handles its call has. */
+/** A request while it waits or is being answered. Its call has it as `running`. */
 export class LiveRequest extends ActiveRun implements RunningCall {
   readonly kind = 'request';
   readonly row: RequestRow;
   readonly run: Run;
-  /** Its target can give the answer again after a restart. */
+  /** Whether its target can give the answer again after a restart. */
   readonly canContinue: boolean;
-  /** The frames that an earlier process recorded. */
+  /** The frames that an earlier process recorded; present only for an answer that is continued. */
   readonly recorded: RecordedFrames | undefined;
   done: Promise<void> = Promise.resolve();
-  /** What its caller has sent along, which is not recorded as it is. */
+  /** The credentials that the caller sent along. They are recorded without their secrets. */
   auth: E2AAuth | null = null;
+  /** Set while the answer is paused. */
   held: Hold | undefined;
-  /** Set where the caller wants it to end with its last reader. */
+  /** Set where the request is to end with its last reader. */
   readers: Readers | undefined;
-  /** It started before it was recorded and could not be recorded, or it is left to the next start. No more frames may be given. */
+  /**
+   * Whether no more frames may be given: it started before it was recorded and could not be recorded, or another
+   * process answers it, or it is left to the next start.
+   */
   isAbandoned = false;
   /** Inserts a frame; set while the request is being answered. */
   insert: ((frame: Partial<E2AResponse>) => Promise<void>) | undefined;
@@ -55,25 +59,26 @@ export class LiveRequest extends ActiveRun implements RunningCall {
     this.over.push(callback);
   }
 
-  /** The answer of this run will not be shown to any reader. */
+  /** Ends the run without a final frame; readers get `reason` as an error. */
   abandon(reason: unknown): void {
     this.isAbandoned = true;
     this.run.abandon(reason);
     this.end(new Refused(failure('cancelled')));
   }
 
-  /** Another process answers it: the work here is over, and readers continue there. */
+  /** Ends the work here, because another process answers the request. Readers continue with `source`. */
   lose(source: FrameSource): void {
     this.isAbandoned = true;
     this.run.follow(source);
     this.end(LOST);
   }
 
+  /** Leaves the request to the next start. */
   leave(): void {
     if (!this.isAbandoned) this.abandon(new Refused(LEFT));
   }
 
-  /** One that waits for its turn, or whose target can continue, is left to the next start. */
+  /** A request that waits for its turn, or whose target can continue, is left to the next start. */
   override interrupt(): void {
     if (this.isWaiting || this.canContinue) this.leave();
     else super.interrupt();
@@ -85,7 +90,7 @@ interface LiveRequestOptions {
   readonly recorded?: RecordedFrames | undefined;
 }
 
-/** Stays shut until it is released. */
+/** A paused answer: its frames wait for `released`. */
 export interface Hold {
   readonly released: Promise<void>;
   release(): void;
@@ -105,7 +110,7 @@ export function requestName({ owner, requestId }: RequestKey): string {
   return `request\n${owner}\n${requestId}`;
 }
 
-/** For readers of a request that is left to the next start. It is recorded, so this is not its end. */
+/** For readers of a request that is left to the next start. It does not end the answer: the request is recorded. */
 const LEFT = failure(
   'busy',
   { retry_after: 5 },

@@ -6,8 +6,8 @@ import type { Runs } from './runs.ts';
 import { textOf, withStreamed } from './streamed-text.ts';
 
 /**
- * How a turn was answered, for later readers: its final frame, with the streamed text where that frame has no result
- * of its own. `undefined` as long as there is no end. A very long answer is cut: all of it can be read by its request.
+ * The answer of a recorded turn: its final frame, with the streamed text where that frame has no result of its own.
+ * `undefined` while the turn has no end. A very long text is cut; the request has all of it.
  */
 export async function lookBack(
   { requestId, final }: RecordedTurn,

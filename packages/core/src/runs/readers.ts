@@ -1,4 +1,4 @@
-/** Counts the readers of an answer that ends with the last of them. */
+/** Counts the readers of an answer that is to end when its last reader leaves. */
 export class Readers {
   readonly #onLastLeft: () => void;
   #present = 0;

@@ -4,7 +4,7 @@ import { framed, frameFrom } from './frame-text.ts';
 
 /** Where the frames of one request come from. */
 export interface FrameSource {
-  /** Some of the frames after this one, as soon as there are any; none when the answer is over. */
+  /** Frames after a sequence, at least one of them, as soon as there are any; none when the answer is over. */
   after(sequence: number): Promise<readonly FrameRow[]>;
   /** Resolves when `after` would not wait; absent where it never does. */
   ready?(sequence: number): Promise<void>;
@@ -13,8 +13,8 @@ export interface FrameSource {
 }
 
 /**
- * One reader of an answer. Nothing is opened before it reads. It can take the frames one by one, as a
- * `Handler` gives them, or, which is much cheaper, as they were recorded: several at a time, as text that only needs to be sent.
+ * One reader of an answer. The source is opened at the first read. The reader iterates over single frames, as of any
+ * `Handler`, or calls `next` for several recorded frames at once, whose texts can be sent unchanged.
  */
 export class Reading implements AsyncIterable<E2AResponse> {
   readonly #open: () => Promise<FrameSource>;
@@ -28,14 +28,14 @@ export class Reading implements AsyncIterable<E2AResponse> {
     this.#last = after;
   }
 
-  /** Resolves when `next` has something to give, or nothing more. A reader that waits here holds no frame in memory. */
+  /** Resolves when `next` would not wait. A reader that waits here has no frame in memory. */
   async ready(): Promise<void> {
     if (this.#over) return;
     this.#source ??= await this.#opened();
     await this.#source.ready?.(this.#last);
   }
 
-  /** The frames that are there and were not read yet, or the next ones as soon as they are; none when it is over. */
+  /** The next frames, as soon as there are any; none when the answer is over. */
   async next(): Promise<readonly FrameRow[]> {
     if (this.#over) return [];
     this.#source ??= await this.#opened();
@@ -60,13 +60,13 @@ export class Reading implements AsyncIterable<E2AResponse> {
     }
   }
 
-  /** Opened once, even if `next` is called before `ready` has opened it. */
+  /** Opens the source only once, even if `next` is called while `ready` is opening it. */
   #opened(): Promise<FrameSource> {
     this.#opening ??= this.#open();
     return this.#opening;
   }
 
-  /** A frame that was read. Keeping all of them in memory beside their text costs a fast stream more than it saves its readers. */
+  /** Parses a row of `next`. Of a running answer the final frame is still in memory, so it is not parsed. */
   frameOf({ isFinal, text }: FrameRow): E2AResponse {
     const final = isFinal ? this.#source?.final : undefined;
     return final === undefined ? frameFrom(text) : framed(final, text);

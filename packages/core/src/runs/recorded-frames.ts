@@ -1,8 +1,8 @@
 import type { E2AResponse } from '@dragoman/protocols';
 
 /**
- * The frames that an earlier process recorded of an answer that is given again. Frames are compared by what they report and not by their place: where
- * a workflow does several things at once, they may end in another order.
+ * The frames that an earlier process recorded of an answer that is given again. Frames are compared by what they
+ * report, not by their sequence: steps that a workflow runs in parallel may end in another order.
  */
 export class RecordedFrames {
   readonly #keyOf: (frame: E2AResponse) => string;
@@ -23,7 +23,10 @@ export class RecordedFrames {
     this.#count += 1;
   }
 
-  /** Whether the frame is recorded. Each recorded one counts once. The final frame of a running request never is. */
+  /**
+   * Whether the frame is recorded. Each recorded frame counts only once. The final frame of an unfinished request is
+   * never recorded.
+   */
   takes(frame: E2AResponse): boolean {
     if (this.#left.size === 0 || frame.is_final) return false;
     const key = this.#keyOf(frame);

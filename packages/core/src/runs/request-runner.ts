@@ -15,13 +15,13 @@ interface RequestRunnerOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Resolves when its agent is reachable; `undefined` when it need not be waited for. */
+  /** Resolves when the agent of a request is reachable; `undefined` when the request need not wait for it. */
   readonly heldFor: (row: RequestRow) => Promise<void> | undefined;
   /** Called for a request that another process answers now. */
   readonly onLost: (live: LiveRequest) => void;
 }
 
-/** Answers one request, from its turn to its recorded final frame. */
+/** Answers requests, each from its turn to its recorded final frame. */
 export class RequestRunner {
   readonly #options: RequestRunnerOptions;
 
@@ -80,7 +80,7 @@ export class RequestRunner {
     return new FrameMaker({ envelope, clock, ids, from });
   }
 
-  /** Waits for its turn and records that it has started. False when it is not to be answered here. */
+  /** Waits for the request's turn and records that it has started. False when it is not to be answered here. */
   async #turn(live: LiveRequest, { principal }: Call): Promise<boolean> {
     const { table, clock, heldFor, onLost } = this.#options;
     const { row } = live;
@@ -109,7 +109,7 @@ export function hasExpired({ expiresAt }: Pick<RequestRow, 'expiresAt'>, clock: 
   return expiresAt !== null && expiresAt <= clock.now().getTime();
 }
 
-/** The agent counts its own frames; others may have been added in between. */
+/** The agent numbers its own frames, but the server may have inserted frames in between. */
 function numbered(frame: E2AResponse, sequence: number): E2AResponse {
   return frame.sequence === sequence ? frame : { ...frame, sequence };
 }

@@ -5,13 +5,13 @@ import type { RunKind } from './active-run.ts';
 export interface AgentCounts {
   accepted: number;
   failed: number;
-  /** Of the last requests, those in a row that it did not answer: it failed, or it took too long. */
+  /** How many requests in a row, up to the last one, the agent did not answer because it failed or took too long. */
   unanswered: number;
 }
 
 /** How many runs and frames there were since the start: numbers only, without their owners. */
 export class RunCounts {
-  /** Frames recorded. */
+  /** Recorded frames. */
   frames = 0;
   /** Accepted runs, without repeats. */
   readonly accepted: Record<RunKind, number> = { execution: 0, request: 0, tool: 0 };
@@ -24,7 +24,7 @@ export class RunCounts {
 
   /** Accepted requests by their protocol. Peers may name any; unknown ones are `other`. */
   readonly byProtocol = new Map<string, number>();
-  /** By the agent that answers. Agents come and go; beyond a thousand they are `other`. */
+  /** By the id of the agent. The first thousand agents have counts of their own; all further ones are `other`. */
   readonly byAgent = new Map<string, AgentCounts>();
 
   acceptRequest({ protocol, agentId }: { readonly protocol: string; readonly agentId: string }): void {
@@ -39,7 +39,7 @@ export class RunCounts {
     const counts = this.#ofAgent(agentId);
     if (outcome !== SUCCEEDED) counts.failed += 1;
     if (UNANSWERED.has(outcome)) counts.unanswered += 1;
-    // An error in its own words is an answer. One that was cancelled or refused says nothing of the agent.
+    // An error that the agent itself reports is an answer. A cancelled or refused request says nothing about the agent.
     else if (outcome === SUCCEEDED || outcome === FAILED) counts.unanswered = 0;
   }
 
@@ -62,7 +62,7 @@ export class RunCounts {
   }
 }
 
-/** The code of a failure, or `succeeded`. Agents make up codes of their own, which all count as `failed`. */
+/** `succeeded`, or the E2A code of the failure. Codes that agents make up all count as `failed`. */
 export function outcomeOfFrame({ status, body }: E2AResponse): string {
   if (status !== 'failed') return SUCCEEDED;
   const code = body['code'];

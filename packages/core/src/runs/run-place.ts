@@ -16,7 +16,7 @@ export class RunPlace {
     return this.#slot !== undefined;
   }
 
-  /** Too many wait already: only a repeat can be answered. */
+  /** Whether too many runs wait already. Only a repeat can be answered then. */
   get isRefused(): boolean {
     return this.#slot === undefined && this.#announced === undefined;
   }

@@ -10,19 +10,19 @@ import { RunPlace } from './run-place.ts';
 import { type SlotRequest, Slots } from './slots.ts';
 
 /**
- * Everything that is being answered in this process: requests, executions of workflows and calls of tools. It has the slots they run
- * in, finds them by name, counts them, stops them, and resumes those that an earlier process left.
+ * All runs of this process: requests, executions of workflows and calls of tools. The table has the slots they run in,
+ * finds runs by name, counts and stops them, and resumes those that an earlier process left.
  *
  *   admit ──▶ recorded ──▶ start ──▶ turn ──▶ works ──▶ removed
  *     └── refused, or a repeat ──▶ released
  */
 export class RunTable {
   readonly counts = new RunCounts();
-  /** Whether nothing new may be accepted now: another node may own the recorded runs by then. */
+  /** Whether this node does not reach its database, so that it may accept nothing: others may take over its runs. */
   isFenced: () => boolean = () => false;
   /** Ends when a stop begins. */
   readonly draining = new Ending();
-  /** Ends when a stop has waited long enough. */
+  /** Ends when a stop waits no longer for runs to finish. */
   readonly interrupted = new Ending();
   /** Ends when a stop is over. */
   readonly stopped = new Ending();
@@ -31,7 +31,7 @@ export class RunTable {
   readonly #slots = new Slots({ limitOf: (lane) => this.#limits.get(lane) ?? DEFAULT_LIMIT });
   readonly #live = new InFlight<ActiveRun, string | number>();
   readonly #recoveries: (() => Promise<Resume[]>)[] = [];
-  /** Of each kind, those in the table and those that are being recorded. */
+  /** How many runs of each kind are in the table or being recorded. */
   readonly #underWay: Record<RunKind, number> = { execution: 0, request: 0, tool: 0 };
   readonly #closed = new Set<RunKind>();
   #onEmpty: (() => void) | undefined;
@@ -41,7 +41,7 @@ export class RunTable {
     this.#clock = clock;
   }
 
-  /** How many runs of a lane work at once; others wait. Default: 8. */
+  /** Sets how many runs of a lane work at once; others wait. Default: 8. */
   setLimit(lane: string, most: number): void {
     this.#limits.set(lane, most);
   }
@@ -50,15 +50,15 @@ export class RunTable {
     return this.#closed.has(kind);
   }
 
-  /** Throws `Refused` when the server stops, or may accept nothing now. */
+  /** Throws `Refused` when the server is stopping or does not reach its database. */
   requireOpen(kind: RunKind): void {
     if (this.isFenced()) refuse('store_unavailable', { retry_after: 5 }, 'This node does not reach its database.');
     if (this.isClosed(kind)) refuse('busy', { retry_after: 5 }, 'The server is stopping.');
   }
 
   /**
-   * A place for a run that is yet to be recorded. It is taken before that: a run that can start at once is recorded as started, and
-   * nothing that was recorded is refused. One that is held waits for something else first, so it takes no slot.
+   * Reserves a place for a run before it is recorded: a run that can start at once is recorded as started, and no
+   * recorded run is refused. A held run waits for something else first, so it takes no slot.
    */
   admit(kind: RunKind, lane: string, principal: SlotRequest['principal'], { isHeld = false } = {}): RunPlace {
     this.requireOpen(kind);
@@ -75,7 +75,7 @@ export class RunTable {
     return announced !== undefined;
   }
 
-  /** Works on a run until that is over. The work must not reject. */
+  /** Puts a run in the table until its work is over. The work must not reject. */
   start(run: ActiveRun, work: () => Promise<void>, { name, place }: StartOptions): Promise<void> {
     run.slot = place?.takeSlot();
     this.add(run, name);
@@ -84,7 +84,7 @@ export class RunTable {
     return done;
   }
 
-  /** Puts a run in the table. A run that has its name already loses the name, and stays in the table until it is over. */
+  /** Puts a run in the table. An earlier run loses the name, but stays in the table until it is over. */
   add(run: ActiveRun, name?: string): void {
     const before = name === undefined ? undefined : this.#live.remove(name);
     if (before !== undefined) this.#put(before, this.#nextNumber());
@@ -92,7 +92,7 @@ export class RunTable {
     this.#underWay[run.kind] += 1;
   }
 
-  /** The run is over. Calling it twice changes nothing. */
+  /** Removes a run that is over. A second call changes nothing. */
   remove(run: ActiveRun): void {
     run.slot?.release();
     run.slot = undefined;
@@ -102,7 +102,7 @@ export class RunTable {
     this.#leave(run.kind);
   }
 
-  /** Resolves when the run has a slot, which it requests when it is no longer held; rejects with its reason when it ends first. */
+  /** Requests a slot for a run, once `held` has resolved. Rejects with the run's reason when the run ends first. */
   async turn(run: ActiveRun, request: Omit<SlotRequest, 'signal'>, held?: Promise<void>): Promise<void> {
     run.isWaiting = true;
     try {
@@ -118,7 +118,7 @@ export class RunTable {
     return run instanceof type ? run : undefined;
   }
 
-  /** Those of one type, oldest first. */
+  /** The runs of one type, oldest first. */
   values<Run extends ActiveRun>(type: RunType<Run>): Run[] {
     return this.#live.values().filter((run): run is Run => run instanceof type);
   }
@@ -147,7 +147,8 @@ export class RunTable {
     const left = await Promise.allSettled(this.#recoveries.map((found) => found()));
     const ends: Promise<void>[] = [];
     const failures: unknown[] = [];
-    // What fails does not keep the others from being continued: nobody else continues what this process has claimed.
+    // A failure must not keep other runs from being continued: this process has claimed them, so nobody else continues
+    // them.
     for (const found of left) {
       if (found.status === 'rejected') failures.push(found.reason);
     }
@@ -163,7 +164,10 @@ export class RunTable {
     await Promise.race([Promise.all(ends), this.#clock.wait(LONGEST_RECOVERY_MS)]);
   }
 
-  /** Accepts nothing new, lets runs finish for so long, then interrupts them. Resolves when nothing runs any more. */
+  /**
+   * Accepts nothing new, and interrupts runs that have not finished after `drainMs`. Resolves when nothing runs any
+   * more.
+   */
   async drain(drainMs: number): Promise<void> {
     this.draining.end(STOPPED);
     await drained({ clock: this.#clock, drainMs, over: () => this.#over(), end: () => this.#interrupt() });
@@ -181,7 +185,7 @@ export class RunTable {
     }
   }
 
-  /** The newest first: a run on behalf of another started after it. */
+  /** Newest first, because a run on behalf of another started after that one. */
   #interrupt(): void {
     this.interrupted.end(STOPPED);
     for (const run of this.#live.values().reverse()) run.interrupt();
@@ -207,7 +211,7 @@ export class RunTable {
 export interface Recoverable<Row> {
   /** The unfinished runs, oldest first. */
   unfinished(): Promise<readonly Row[]>;
-  /** Continues with it or ends it; `ended` is what the start of a server waits for. */
+  /** Continues or ends a run. The start of a server waits for `ended`. */
   resume(row: Row): Promise<Resumed | undefined>;
 }
 
@@ -217,9 +221,9 @@ interface Resumed {
 type Resume = () => Promise<Resumed | undefined>;
 
 interface StartOptions {
-  /** The name by which it is found. */
+  /** The name under which `get` finds the run. */
   readonly name: string;
-  /** The place whose slot it runs in; without one it requests a `turn`. */
+  /** The place whose slot the run takes over; without one, the work requests a `turn`. */
   readonly place?: RunPlace | undefined;
 }
 

@@ -10,11 +10,11 @@ import type { FrameSource } from './reading.ts';
 import { outcomeOfFrame, type RunCounts } from './run-counts.ts';
 
 /**
- * The answer to one request while it is being given. Frames are written in batches: all that arrive during one write are the
- * next batch. Readers see frames only once they are on the disk.
+ * The answer to one request while it is being given. Frames are written in batches: all that arrive during one write
+ * are the next batch. Readers see frames only once they are on the disk.
  *
- * Recent frames are kept in memory, as the text that was recorded, up to a bound shared by all readers; a reader that falls
- * behind it reads from the journal instead. So a slow reader takes no memory and loses nothing.
+ * Recent frames stay in memory as text, up to a bound; all readers share them. A reader that falls further behind reads
+ * from the journal, so a slow reader takes no memory and loses no frame.
  */
 export class Run implements FrameSource {
   readonly key: RequestKey;
@@ -43,7 +43,7 @@ export class Run implements FrameSource {
   #ended = false;
   #broken: unknown;
   #flushing: Promise<void> | undefined;
-  /** Until the request itself is recorded: no frame can be before it is. */
+  /** Set until the request itself is recorded, because no frame can be recorded before. */
   #recording: Latch | undefined;
   /** Frames that are being recorded together with their request. */
   #taken: Batch | undefined;
@@ -75,12 +75,12 @@ export class Run implements FrameSource {
     return this.#followed === undefined ? this.#final : undefined;
   }
 
-  /** The right to write to it; null before it is recorded. */
+  /** The right to write to the request; null before the request is recorded. */
   get held(): Held | null {
     return this.#held;
   }
 
-  /** The sequence of the next frame that readers do not see yet. */
+  /** The sequence of the first frame that readers do not see yet. */
   get durable(): number {
     return this.#durable;
   }
@@ -91,8 +91,8 @@ export class Run implements FrameSource {
   }
 
   /**
-   * Takes the next frame. Where it returns a promise, wait for it before making another: the final frame is durable then,
-   * and any other slows down an agent that is faster than the disk.
+   * Takes the next frame. Where it returns a promise, wait for that before giving another frame: it makes sure that the
+   * final frame is durable, and slows down an agent that is faster than the disk.
    */
   give(frame: E2AResponse): Promise<void> | undefined {
     // E2A §12.3: sequence starts at 0 and increases by one; nothing follows the final frame.
@@ -119,7 +119,7 @@ export class Run implements FrameSource {
     await this.#flushing;
   }
 
-  /** Records that an agent works on it from now on. False when another process has claimed it. */
+  /** Records that an agent works on the request from now on. False when another process has claimed it. */
   start(): Promise<boolean> {
     const held = this.#requireHeld();
     return patiently(() => this.#store.start(held), this.#patience);
@@ -139,7 +139,7 @@ export class Run implements FrameSource {
     return this.#taken.rows;
   }
 
-  /** The request is on the disk, with the frames of `takeAnswer`. `held` is null when that was all of it. */
+  /** The request is on the disk, with the frames of `takeAnswer`. `held` is null when these were the whole answer. */
   recorded(held: Held | null): void {
     this.#held = held;
     if (this.#taken !== undefined) this.#land(this.#taken);
@@ -176,7 +176,7 @@ export class Run implements FrameSource {
 
   async #flush(): Promise<void> {
     try {
-      // After the promises that are ready now: frames that an agent gives without waiting are one batch.
+      // Frames that an agent gives without waiting are one batch.
       await afterPromises();
       if (this.#recording !== undefined) await this.#recording.opened;
       while (this.#pending.length > 0) {
@@ -194,7 +194,7 @@ export class Run implements FrameSource {
     }
   }
 
-  /** These frames are durable from now on, and waiting readers may see them. */
+  /** The frames of a batch are durable now: waiting readers may see them. */
   #land({ rows, size }: Batch): void {
     this.#keep(rows, size);
     this.#durable += rows.length;
@@ -231,7 +231,7 @@ export class Run implements FrameSource {
     this.#tailSize += size;
     for (const row of batch) this.#tail.push(row);
     if (this.#tailSize <= TAIL_LENGTH) return;
-    // Half is dropped at once: dropping with each batch would move the whole tail each time.
+    // Half of the tail is dropped at once, because each drop copies the rest.
     let dropped = 0;
     for (; this.#tailSize > TAIL_LENGTH / 2 && dropped < this.#tail.length; dropped++) {
       this.#tailSize -= this.#tail[dropped]?.text.length ?? 0;
@@ -248,7 +248,10 @@ export class Run implements FrameSource {
 }
 
 export interface RunOptions {
-  /** Called when frames are on the disk: the number of the request, the sequence of the next frame, and whether that was the last. */
+  /**
+   * Called when frames are on the disk. `next` is the sequence of the frame after them; `isOver` when the final one is
+   * among them.
+   */
   readonly onLanded?: ((request: number, next: number, isOver: boolean) => void) | undefined;
   /** Called when another process has claimed the request. */
   readonly onLost?: (() => void) | undefined;
@@ -265,7 +268,7 @@ export interface RunOptions {
   readonly counts: RunCounts;
   /** How long to try again when the store refuses. */
   readonly patience: Patience;
-  /** The sequence to continue from, for a request an earlier process began. */
+  /** The sequence to continue from, for a request that an earlier process began. Default: 0. */
   readonly from?: number;
 }
 
@@ -275,7 +278,7 @@ interface Batch {
   readonly size: number;
 }
 
-/** A request that asks a question, or continues after one, is listed with that time. */
+/** Whether the frame changes how the request is listed: it starts, asks a question, continues after one, or ends. */
 function changesProgress(frame: E2AResponse): boolean {
   const { is_final: isFinal, sequence, response_kind: kind } = frame;
   return isFinal || sequence === 0 || kind === 'acp.output_request' || questionEndIn(frame) !== undefined;
@@ -296,12 +299,12 @@ class Latch {
   });
 
   constructor() {
-    // Possibly nothing waits for it.
+    // Nothing may be waiting for it: its rejection must not be unhandled.
     this.opened.catch(() => {});
   }
 }
 
-/** The rows from `start` on that together are at most this long; at least one. */
+/** The rows from `start` on that together have at most this many characters; at least one row. */
 function upTo(length: number, rows: readonly FrameRow[], start: number): readonly FrameRow[] {
   let end = start;
   for (let taken = 0; end < rows.length; end++) {
@@ -311,7 +314,7 @@ function upTo(length: number, rows: readonly FrameRow[], start: number): readonl
   return rows.slice(start, end);
 }
 
-/** How much of an answer stays in memory for readers that keep up. */
+/** Characters of an answer that stay in memory for readers that keep up. */
 const TAIL_LENGTH = 1 << 20;
-/** How much may wait for the disk before the agent has to. */
+/** Characters that may wait for the disk before the agent has to wait, too. */
 const MAX_PENDING = 256 * 1024;

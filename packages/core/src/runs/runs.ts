@@ -37,12 +37,13 @@ export interface Admission {
   /** The conversation it belongs to. */
   readonly sessionId: string | null;
   readonly priority: number;
+  /** Epoch milliseconds. */
   readonly expiresAt: number | null;
-  /** It ends when its last reader leaves. */
+  /** Whether the request ends when its last reader leaves. */
   readonly endsUnread?: boolean;
 }
 
-/** The requests among the runs of this process, which are recorded with every frame, and access to those that were answered. */
+/** Records and answers the requests of this process, and reads those that are recorded. */
 export class Runs {
   /** Every run of this process. */
   readonly table: RunTable;
@@ -56,7 +57,7 @@ export class Runs {
   readonly #pages: JournalPages;
   readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame' | 'onLanded'>;
   readonly #patience: Patience;
-  /** By the number of the request. */
+  /** By the number by which nodes name a request to each other. Empty where one process owns the store. */
   readonly #byNumber = new Map<number, LiveRequest>();
   #elsewhere: Elsewhere | undefined;
   #resume: ((claimed: Claimed<RequestRow>, options?: ResumeOptions) => Promise<unknown>) | undefined;
@@ -106,16 +107,16 @@ export class Runs {
   }
 
   /**
-   * For requests that no agent can answer any more: a repeat gets the answer already given or under way, if its caller may still use
-   * the agent that gave it. Anything else is refused for the reason given.
+   * Opens a request that no agent can answer any more: a repeat gets the answer already given or under way, if its
+   * caller may still use the agent that gave it. Any other request is refused with `reason`.
    */
   reopen(envelope: E2AEnvelope, call: Call, reason: Refused): Reading {
     return new Reading({ open: () => this.#reopen(envelope, call, reason), after: call.after ?? -1 });
   }
 
   /**
-   * The frames of a request after a sequence, to the final one; follows it while it is being answered. The signal tells when
-   * the reader leaves.
+   * The frames of a request after a sequence, up to the final one, including those still to come. The signal aborts
+   * when the reader leaves.
    */
   read(key: RequestKey, after: number, signal?: AbortSignal): Reading {
     return new Reading({ open: async () => this.#sourceOf(key, { signal }), after });
@@ -131,7 +132,7 @@ export class Runs {
     return loads;
   }
 
-  /** A request of an owner, by any protocol. */
+  /** Finds a recorded request, of any protocol. */
   async find(key: RequestKey): Promise<KnownRequest | undefined> {
     const row = await this.#store.requests.find(key);
     if (row === undefined) return this.#findElsewhere(key);
@@ -147,22 +148,22 @@ export class Runs {
     };
   }
 
-  /** Requests may be answered by other nodes, too. */
+  /** Connects to the other nodes, which answer requests of the same store. */
   join(elsewhere: Elsewhere): void {
     this.#elsewhere = elsewhere;
   }
 
-  /** For reading recorded answers in turns. */
+  /** Reads pages of recorded answers, owner by owner. */
   get pages(): JournalPages {
     return this.#pages;
   }
 
-  /** Also finds the requests whose frames another part of the server keeps. */
+  /** Lets `find` also return requests that another part of the server records, such as executions. */
   findElsewhere(find: FindRequest): void {
     this.#findElsewhere = find;
   }
 
-  /** Frames that are recorded after a sequence, as many as fit. */
+  /** As many recorded frames after a sequence as fit into one page. */
   page(key: RequestKey, range: PageRange): Promise<FrameRow[]> {
     return this.#pages.read(key, range);
   }
@@ -179,7 +180,7 @@ export class Runs {
     const opened = { requestId, given: envelope, envelope: recorded, text, call, admission, recordedWith };
     if (line !== undefined) return this.#openAt(line, opened);
     const isHeld = this.#heldFor(admission) !== undefined;
-    // After everything that can throw: a place must be released.
+    // Admitted only after everything that can throw, because a place must be released.
     const place = this.table.admit('request', admission.agentId, call.principal, { isHeld });
     const row = this.#rowOf(opened, place.hasSlot ? 'started' : 'accepted');
     let early: LiveRequest | undefined;
@@ -200,7 +201,7 @@ export class Runs {
         early?.run.recorded(held);
         if (early !== undefined) this.#number(early);
         const live = early ?? this.#begin({ row, held }, envelope, call, answer, place);
-        // From here on, it can be cancelled.
+        // The request can be cancelled from here on.
         call.beside?.onAccepted?.(row, { isRepeat: false });
         if (admission.endsUnread === true) live.readers = this.#endUnread(row, call.signal);
         return live.run;
@@ -231,7 +232,10 @@ export class Runs {
     };
   }
 
-  /** The other node that an agent has dialled in to, when it is not connected here. */
+  /**
+   * The other node that an agent is connected to. `undefined` without a lookup when there are no other nodes or it is
+   * reachable here.
+   */
   #lineFor(agentId: string): Promise<number | undefined> | undefined {
     if (this.#elsewhere === undefined || this.#whenReachable(agentId) === undefined) return undefined;
     return this.lineOf(agentId);
@@ -242,7 +246,7 @@ export class Runs {
     return this.#elsewhere?.lineOf(agentId);
   }
 
-  /** Records a request for another node, which answers it. */
+  /** Records a request for the node that its agent is connected to, which answers it. */
   async #openAt(holder: number, opened: Opened): Promise<FrameSource> {
     const { given, envelope, call, admission, recordedWith } = opened;
     this.table.requireOpen('request');
@@ -274,7 +278,7 @@ export class Runs {
     return this.#sourceOf(earlier, call);
   }
 
-  /** Only new requests are refused: a repeat gets its answer, however many requests wait and however late it is. */
+  /** Refuses a new request. A repeat gets its answer, even if too many requests wait or it has expired. */
   async #refuseUnlessKnown(row: RequestRow, reason: Failure): Promise<void> {
     if ((await this.#store.requests.earlier(row)) === undefined) throw new Refused(reason);
   }
@@ -285,14 +289,14 @@ export class Runs {
   }
 
   /**
-   * An idempotent agent starts before its request is on the disk. The caller receives nothing before it is; after a crash in
-   * between, it sends the request again.
+   * An idempotent agent may start before its request is on the disk. The caller receives nothing until the request is;
+   * after a crash in between, the caller sends it again, and repeating it has no further effect.
    */
   #mayStartEarly(row: RequestRow, { beside }: Call): boolean {
     return beside?.nonce === undefined && this.#isIdempotent(row.agentId) && this.#find(row) === undefined;
   }
 
-  /** An answer that the agent gives without waiting is recorded with the request, in one commit instead of two. */
+  /** Records a request together with its answer, in one commit, if the agent gave the answer without waiting. */
   async #acceptEarly({ row, run }: LiveRequest, beside: RecordedWith): Promise<Accepted> {
     await afterPromises();
     const frames = run.takeAnswer();
@@ -310,7 +314,7 @@ export class Runs {
     return this.table.get(LiveRequest, requestName(key));
   }
 
-  /** Ends a request with its last reader. The caller is the first one. */
+  /** Ends a request when its last reader leaves. The caller is the first reader. */
   #endUnread(key: RequestKey, signal: AbortSignal): Readers {
     const readers = new Readers(() => {
       // A server that stops closes connections: its runs are interrupted, not cancelled.
@@ -338,16 +342,16 @@ export class Runs {
     return this.#find(key)?.readers?.isEmpty === false;
   }
 
-  /** The request as it runs, or as it is recorded. A request that ends in between is recorded before it stops running. */
+  /** The frames of a request, from its run or else from the store, where it is recorded before its run ends. */
   #sourceOf(key: RequestKey, reader: { readonly signal?: AbortSignal | undefined } = {}): FrameSource {
     const live = this.#find(key);
-    // Read only where it is needed: reading `signal` creates it.
+    // `signal` is read only where needed, because reading it creates it.
     if (live?.readers !== undefined && reader.signal !== undefined) live.readers.add(reader.signal);
     if (live !== undefined) return live.run;
     return this.#recorded(key, reader.signal);
   }
 
-  /** The request as it is recorded, by this process or by others. */
+  /** The recorded frames of a request, including those that another node still records. */
   #recorded(key: RequestKey, signal?: AbortSignal): FrameSource {
     if (this.#elsewhere !== undefined) return this.#elsewhere.follow(key, signal);
     return { after: (sequence) => this.#pages.read(key, { after: sequence, signal }) };
@@ -363,7 +367,7 @@ export class Runs {
     return this.#control(key, { do: 'end', reason });
   }
 
-  /** Holds a running answer where it is: the agent's frames wait until `resume`. */
+  /** Pauses a running answer: the agent's frames wait until `resume`. False when the request is not running. */
   pause(key: RequestKey): boolean | Promise<boolean> {
     return this.#control(key, { do: 'pause' });
   }
@@ -378,19 +382,19 @@ export class Runs {
     return this.#elsewhere?.control(key, control) ?? false;
   }
 
-  /** The same for one that is answered here, by its number. */
+  /** Carries out an action that another node requested. False when the request is not answered here. */
   controlHere(request: number, control: RunControl): boolean {
     const live = this.#byNumber.get(request);
     return live !== undefined && controlled(live, control);
   }
 
-  /** Another node has taken over a request that was to be answered here. */
+  /** Stops the work on a request that another node has taken over. */
   loseHere(request: number): void {
     const live = this.#byNumber.get(request);
     if (live !== undefined) this.#lose(live);
   }
 
-  /** The credentials of a request that waits here, and its name. */
+  /** The name and the credentials of a request that waits here, for the node that takes it over. */
   authHere(request: number): { readonly key: RequestKey; readonly auth: E2AAuth } | undefined {
     const live = this.#byNumber.get(request);
     return live === undefined || live.auth === null ? undefined : { key: live.row, auth: live.auth };
@@ -406,7 +410,10 @@ export class Runs {
     return this.#adopt(claimed);
   }
 
-  /** Answers a request that another node has recorded for this one. Where too many wait, it ends as `busy`: only this node can count them. */
+  /**
+   * Answers a request that another node recorded for this one. It ends as `busy` when too many wait, which only this
+   * node can count.
+   */
   takeHandedOver(claimed: Claimed<RequestRow>): Promise<void> {
     return this.#adopt(claimed, { mayRefuse: true });
   }
@@ -414,11 +421,11 @@ export class Runs {
   async #adopt(claimed: Claimed<RequestRow>, options?: ResumeOptions): Promise<void> {
     await this.#resume?.(claimed, options);
     const live = this.#find(claimed.row);
-    // The node that recorded it ends it when nobody reads it.
+    // The node that recorded the request ends it when nobody reads it, so the last reader here does not.
     if (live !== undefined) live.readers ??= new Readers(() => {});
   }
 
-  /** Of a request that is answered here, the sequence of the next frame that is not on the disk. */
+  /** The sequence of the first frame that is not on the disk yet; `undefined` when the request is not answered here. */
   durableHere(request: number): number | undefined {
     return this.#byNumber.get(request)?.run.durable;
   }
@@ -432,7 +439,7 @@ export class Runs {
       .filter((row) => row.owner === owner);
   }
 
-  /** Others may continue what is answered here: nothing more is recorded, and readers continue there. */
+  /** Stops the work on all recorded requests, because other nodes may continue them. Readers continue there. */
   letGo(): void {
     for (const live of this.table.values(LiveRequest)) this.#lose(live);
   }
@@ -461,14 +468,14 @@ export class Runs {
   }
 
   /**
-   * Requests that an earlier process accepted but did not start run after a restart. Started requests continue after their frames where
-   * the target can give its answer again. Others end with `E2A.INTERRUPTED`, even if the agent is idempotent: the request may have caused
-   * the crash.
+   * Resumes the requests of an earlier process. Accepted requests that had not started run. Started requests continue
+   * after their recorded frames where the target can give its answer again. Others end with `E2A.INTERRUPTED`, even if
+   * the agent is idempotent: the request may have caused the crash.
    */
   recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<Claimed<RequestRow>> {
     const resume = async (claimed: Claimed<RequestRow>, { mayRefuse = false }: ResumeOptions = {}) => {
       const { row } = claimed;
-      // It was claimed from this process too, which may not know it yet.
+      // The claim also took the request away from this process, which may still be working on it.
       const lost = this.#find(row);
       if (lost !== undefined) this.#lose(lost);
       const envelope = this.#withAuth(recordedEnvelope(row.envelope), row);
@@ -517,7 +524,7 @@ export class Runs {
     const { row } = request;
     const live = this.#live(request);
     live.auth = envelope.auth;
-    // The work does not belong to its reader: it continues when the reader that started it leaves.
+    // The call gets the signal of the request, not of its first reader, so the work continues when that reader leaves.
     const own = new ExtendedCall(call, live);
     const work = () => this.#runner.work(live, envelope, own, answer);
     live.done = this.table.start(live, work, { name: requestName(row), place });
@@ -548,7 +555,7 @@ export class Runs {
 interface Opened {
   readonly requestId: string;
   readonly given: E2AEnvelope;
-  /** As it is recorded. */
+  /** `given` without its secrets, as it is recorded. */
   readonly envelope: E2AEnvelope;
   readonly text: string;
   readonly call: Call;
@@ -576,7 +583,7 @@ function tooMany(agentId: string): Failure {
 }
 
 interface ResumeOptions {
-  /** Whether it is refused when too many wait. */
+  /** Whether the request ends as `busy` when too many wait. */
   readonly mayRefuse?: boolean;
 }
 
@@ -598,10 +605,10 @@ interface RunsOptions {
   readonly table: RunTable;
   /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
-  /** Whether an agent is idempotent: repeating a request has no further effect. */
+  /** Whether repeating a request to an agent has no further effect. Default: false. */
   readonly isIdempotent?: (agentId: string) => boolean;
   /** Resolves when an agent that is away is reachable; `undefined` when it is now. */
   readonly whenReachable?: (agentId: string) => Promise<void> | undefined;
-  /** Of an agent whose answers can be given again after a restart. */
+  /** The `FrameKey` of an agent whose answers can be given again after a restart. */
   readonly frameKeyOf?: (agentId: string) => FrameKey | undefined;
 }

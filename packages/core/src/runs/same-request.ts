@@ -11,8 +11,7 @@ import { recordedEnvelope } from './envelope-record.ts';
 
 /**
  * Whether a recorded envelope is the same request, in any order of members. `timestamp`, `provenance` and `expires_at` are
- * ignored, because a retry has new ones; so are secrets, which are not recorded. Only repeats are compared, so nothing is
- * computed or stored for other requests.
+ * ignored, because a retry has new ones; so are secrets, which are not recorded.
  */
 export function asksTheSame(recorded: string, envelope: E2AEnvelope): boolean {
   return compared(recordedEnvelope(recorded)) === compared(envelope);
@@ -24,7 +23,7 @@ function compared(envelope: E2AEnvelope): string {
     ...encodeEnvelope(envelope),
     // The configuration may map an address to another agent by now, so the address that the sender wrote is compared.
     agent_ref: provenance.details['to'] ?? agent,
-    // An expiry that the envelope has too is the same hint; any other is meant for the agent, and part of the request.
+    // An expiry in `params` is ignored only where the context has the same one; any other is meant for the agent.
     params: params['expires_at'] === hints['expires_at'] ? withoutExpiry(params) : params,
     channel_context: withoutExpiry(hints),
     timestamp: null,
@@ -38,7 +37,10 @@ function withoutExpiry({ expires_at: _, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 
-/** The failure of a request whose id or key was used by another one. "Id" is generic: each endpoint has its own name for it. */
+/**
+ * The failure of a request whose id or key another request has used. Its message says "id", because each endpoint names
+ * the id differently.
+ */
 export function conflictWith({ requestId }: RequestRow, envelope: E2AEnvelope): Failure {
   const isKey = requestId !== envelope.request_id;
   const another = isKey ? 'another Idempotency-Key' : 'another id';

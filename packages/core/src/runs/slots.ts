@@ -17,15 +17,16 @@ export interface SlotRequest {
 /** A waiting run. */
 type Waiting = Pick<Principal, 'id' | 'kind'>;
 
-/** A request that will wait. Release it exactly once: when it has called `take`, or when it never will. */
+/** The right of a request to wait. Release it exactly once: when the request has called `take`, or never will. */
 export interface Announced {
   release(): void;
 }
 
 /**
- * How many runs of a lane, such as the requests of an agent, work at once. Waiting runs are served round robin between known
- * principals, so that one with a thousand runs does not keep out one with a single run; each principal's own go by priority, then age.
- * Anonymous principals are served in the same way, but only when no known principal waits.
+ * Limits how many runs of a lane, such as the requests of an agent, work at once. Waiting runs are served round robin
+ * between known principals, so that a thousand runs of one do not delay a single run of another; the runs of one
+ * principal go by priority, then age. Anonymous principals are served in the same way, but only when no known principal
+ * waits.
  */
 export class Slots {
   readonly #limitOf: (lane: string) => number;
@@ -43,8 +44,8 @@ export class Slots {
   }
 
   /**
-   * Lets a request wait that is yet to be recorded; `undefined` when too many do. Only this can be refused: accepted requests are
-   * answered, so `take` has no limit.
+   * Announces a request that will wait once it is recorded; `undefined` when too many wait. `take` has no limit,
+   * because an accepted request must be answered.
    */
   tryWait(lane: string, waiting: Waiting): Announced | undefined {
     const slots = this.#slotsOf(lane);
@@ -142,13 +143,14 @@ interface LaneSlots {
   readonly anonymous: Line;
 }
 
-/** The principals that wait for one lane, in the order of their turns. */
+/** The known or the anonymous principals that wait for a lane. */
 interface Line {
-  /** How many requests may wait in it. */
+  /** How many requests may wait in this line. */
   readonly most: number;
   waiting: number;
-  /** Announced, and not waiting yet. */
+  /** How many requests are announced and not waiting yet. */
   coming: number;
+  /** By principal, in the order of their turns. */
   readonly queues: Map<string, Waiter[]>;
   /** How many of the announced requests each principal has. */
   readonly announced: Map<string, number>;
@@ -184,9 +186,9 @@ function remove(line: Line, principal: string, waiter: Waiter): boolean {
   return true;
 }
 
-/** Of known principals, for one lane. Each request is kept in memory until its turn. */
+/** Waiting requests of all known principals in one lane. Each is kept in memory until its turn. */
 const MOST_WAITING = 10_000;
 /** The default of `connections_per_agent`: a caller that waits for its answers reaches that limit first. */
 const MOST_WAITING_OF_ONE = 1_000;
-/** Of all anonymous principals together: known callers go first, so these may wait long. */
+/** Waiting requests of all anonymous principals in one lane. Known callers go first, so these may wait long. */
 const MOST_WAITING_ANONYMOUS = 100;

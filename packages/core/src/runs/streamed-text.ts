@@ -25,8 +25,8 @@ export async function wholeAnswer(
 }
 
 /**
- * The final frame for readers that take an answer whole: without its own result, the streamed text is the result.
- * An agent that streams its whole text need not repeat it at the end.
+ * The final frame for readers that take an answer whole. An agent that streams its text need not repeat it at the end,
+ * so the streamed text is the result of a final frame that has none.
  */
 export function withStreamed(final: E2AResponse, streamed: Json): E2AResponse {
   const { result = null } = final.body;

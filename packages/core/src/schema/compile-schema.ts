@@ -12,7 +12,7 @@ export interface CompiledSchema {
   readonly all: Validator;
 }
 
-/** The schema is interpreted, without generated code. Throws a worded error for unsupported parts. */
+/** Compiles a schema without generating code. Throws a worded error for unsupported parts. */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   try {
     requireKnownDialect(schema);

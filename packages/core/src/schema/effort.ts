@@ -1,10 +1,10 @@
 import type { Json } from '@dragoman/protocols';
 import { atMost } from '../json/json-size.ts';
 
-/** A check that would block other callers. */
+/** Thrown when a check takes so long that it would block other callers. */
 export class TooMuchEffort extends Error {}
 
-/** The work that one check of a value against a schema may do. Neither the schema nor the value is trusted. */
+/** Limits the work of checking a value against a schema. Neither of them is trusted. */
 export class Effort {
   readonly #value: Json;
   #looks = SOME_LOOKS;
@@ -15,7 +15,7 @@ export class Effort {
     this.#value = value;
   }
 
-  /** At a value, with so much of a schema. */
+  /** Counts work, in units of one look at a value. Throws when it is too much. */
   look(times: number): void {
     this.#looks -= times;
     if (this.#looks >= 0) return;
@@ -29,7 +29,10 @@ export class Effort {
     );
   }
 
-  /** The work for a text and a pattern: proportional to characters times parts. */
+  /**
+   * Counts the work of matching a text with a pattern, which grows with characters times parts. Throws when it is too
+   * much.
+   */
   read({ length }: string, parts: number): void {
     this.#reading -= length * parts;
     if (this.#reading >= 0) return;
@@ -40,7 +43,10 @@ export class Effort {
   }
 }
 
-/** Some milliseconds of work, enough for a message of a few kilobytes; a longer one may have one more look for each byte. */
+/**
+ * Some milliseconds of work, enough for a message of a few kilobytes; a longer one may have one more look for each
+ * byte.
+ */
 const SOME_LOOKS = 100_000;
 const MOST_LOOKS = 8 * 1024 * 1024;
 /** The limit of characters times parts. */

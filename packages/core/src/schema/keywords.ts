@@ -15,14 +15,14 @@ export interface SchemaPart {
   referred(reference: string): SchemaNode;
   pattern(text: string): PatternTest;
   refuse(keyword: string, expected: string): never;
-  /** The additional work, in units of one check. */
+  /** Adds to the work of checking a value with this part, in looks (`Effort`). */
   addWeight(looks: number): void;
 }
 
 export type PatternTest = (text: string, run: SchemaRun) => boolean;
 
 export interface Keyword {
-  /** One of these has to be in the schema. */
+  /** The rule is made for schemas that have at least one of these. */
   readonly names: readonly string[];
   readonly kind: SchemaKind | 'any';
   rule(part: SchemaPart): SchemaRule<never> | undefined;
@@ -38,9 +38,9 @@ function keyword<Of extends Keyword['kind']>(
 }
 
 /**
- * The keywords of drafts 4 to 2020-12 that say something about a value, those that cost least first. The drafts differ little enough
- * to be read as one; where a keyword changed its meaning, its form tells which is meant. `format` is a remark (JSON Schema
- * 2020-12 Validation, 7.2.1).
+ * The keywords of drafts 4 to 2020-12 that restrict a value, in the order in which they are checked: the cheapest
+ * first. The drafts differ so little that they are read as one; where a keyword changed its meaning, its form shows
+ * which one is meant. `format` is only an annotation (JSON Schema 2020-12 Validation, 7.2.1).
  */
 export const KEYWORDS: readonly Keyword[] = [
   keyword('any', 'type', (part) => {
@@ -92,7 +92,7 @@ export const KEYWORDS: readonly Keyword[] = [
   limit('object', 'minProperties', (value, least, run) => keysOf(value, run).length >= least),
   keyword('object', 'required', (part) => {
     const { required } = part.schema;
-    // Draft 3 had it as a flag of the member itself; nothing follows from that for the member's value.
+    // In draft 3 it was a flag in the schema of the member, which does not restrict the member's value.
     if (typeof required === 'boolean') return undefined;
     const names = namesIn(part, required, 'required');
     return (value, run) => hasAll(value, names, run, `${part.path}/required`);
@@ -153,7 +153,7 @@ export const KEYWORDS: readonly Keyword[] = [
 
   keyword('array', ['prefixItems', 'items', 'additionalItems'], (part) => {
     const { prefixItems, items, additionalItems } = part.schema;
-    // Up to draft 2019-09 a list of schemas was the value of `items`, and `additionalItems` what follows it.
+    // Up to draft 2019-09, `items` could be a list of schemas, and `additionalItems` was for the items after it.
     const [name, list, rest] = Array.isArray(items)
       ? (['items', items, additionalItems] as const)
       : (['prefixItems', prefixItems ?? [], items] as const);
@@ -258,7 +258,7 @@ export const KEYWORDS: readonly Keyword[] = [
       every(needs, run, ({ member, node }) => !Object.hasOwn(value, member) || run.fits(node, value));
   }),
 
-  // These depend on what all others have evaluated, so they come last.
+  // These depend on which members and items all others have evaluated, so they come last.
   keyword('array', 'unevaluatedItems', (part) => {
     const { unevaluatedItems } = part.schema;
     const node = part.inner(unevaluatedItems as Json, 'unevaluatedItems');
@@ -283,7 +283,7 @@ export const KEYWORDS: readonly Keyword[] = [
   }),
 ];
 
-/** The rule of a schema that nothing fits. */
+/** The rule of the schema `false`, which no value fits. */
 export function never(path: string): SchemaRule {
   return (_, run) => run.fail('false schema', path, {});
 }
@@ -291,7 +291,7 @@ export function never(path: string): SchemaRule {
 function bound(name: string, isWithin: (value: number, limit: number) => boolean): Keyword {
   return keyword('number', name, (part) => {
     const given = part.schema[name];
-    // Draft 4: a flag that makes the bound beside it exclusive.
+    // In draft 4, `exclusiveMaximum` and `exclusiveMinimum` are flags that make the other bound exclusive.
     const beside = typeof given === 'boolean' ? part.schema[name.replace('exclusiveM', 'm')] : undefined;
     if (given === false || (given === true && beside === undefined)) return undefined;
     const limit = given === true ? beside : given;
@@ -312,7 +312,7 @@ function limit<Of extends 'string' | 'array' | 'object'>(
   });
 }
 
-/** In time that does not depend on how many there are. */
+/** Compares a value in a time that does not depend on the number of allowed values. */
 function oneOfThese(allowed: readonly Json[]): (value: Json, run: SchemaRun) => boolean {
   const scalars = new Set(allowed.filter(isScalar));
   const others = new Set(allowed.filter((one) => !isScalar(one)).map(identity));
@@ -356,7 +356,7 @@ function every<Item>(items: readonly Item[], { findsAll }: SchemaRun, test: (ite
   return isFit;
 }
 
-/** How many of the parts the value fits, as far as that matters; the problems that others found are dropped where one fits. */
+/** Counts the parts that the value fits, up to `enough`. If it fits one, the problems of the others are dropped. */
 function fittingAmong(parts: readonly SchemaNode[], value: Json, run: SchemaRun, enough: number): number {
   const before = run.errors.length;
   let count = 0;

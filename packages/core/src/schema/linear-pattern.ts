@@ -2,8 +2,9 @@ import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 
 /**
- * A pattern that a caller wrote, on an engine that takes time linear in the text: no pattern can hang the server. That engine
- * expands repetitions before it begins, `(…){1000}` a thousand times, so patterns that would be too large are refused.
+ * Compiles a caller's pattern for an engine whose time is linear in the text, so that no pattern can hang the server.
+ * The engine expands repetitions, such as `(…){1000}` a thousand times, so patterns that would become too large are
+ * refused.
  */
 export function linearPattern(pattern: string): RE2JS {
   if (pattern.length > MOST_PARTS)
@@ -16,9 +17,12 @@ export function linearPattern(pattern: string): RE2JS {
   return library().RE2JS.compile(pattern);
 }
 
-/** How many parts a pattern has with its counted repeats written out; rather a few too many than too few. */
+/**
+ * How many parts a pattern has after its counted repetitions are expanded; an estimate that is too high rather than too
+ * low.
+ */
 export function writtenOut(pattern: string): number {
-  // The part that a count repeats is separated from the preceding part of its group.
+  // The last part of a group is counted apart, because a repetition repeats only that.
   const open: Group[] = [{ before: 0, last: 0 }];
   for (const [token, most] of pattern.matchAll(TOKEN)) {
     const group = open.at(-1) as Group;
@@ -43,13 +47,16 @@ function add(group: Group, parts: number): void {
   group.last = parts;
 }
 
-/** Loaded with the first pattern: few workflows have one, and it is the largest library here. */
+/** Loaded with the first pattern, because the library is large and few workflows have a pattern. */
 function library(): typeof import('re2js') {
   return load('re2js');
 }
 
 const load = createRequire(import.meta.url);
-/** A quoted text, a character by name or escaped, a class, a count (its greatest number apart), or any other character. */
+/**
+ * A quoted text, a character by name or escaped, a class, a count (its greatest number is captured), or any other
+ * character.
+ */
 const TOKEN = /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\{(?:\d+,)?(\d+),?\}|./gsu;
 /** Some milliseconds' work, and a megabyte that is kept with the plan of a workflow. */
 const MOST_PARTS = 4000;

@@ -10,7 +10,7 @@ export class SchemaDocument {
   readonly #named = new Map<string, Place>();
   readonly #nodes = new Map<Json, SchemaNode>();
   readonly #isTracked: boolean;
-  /** Parts of all patterns. */
+  /** The number of parts of all patterns so far. */
   #prepared = 0;
 
   /** Throws a worded error for unsupported parts of the schema. */
@@ -31,7 +31,7 @@ export class SchemaDocument {
     if (!isObject(schema)) return;
     const own = baseOf(schema, base);
     const place = { schema, path, base: own };
-    // A document may be named by its own `$id` as well as by none.
+    // A document with an `$id` is known by that as well as by `BASE`.
     if (own !== base && !this.#named.has(own.href)) this.#named.set(own.href, place);
     for (const keyword of ['$anchor', '$dynamicAnchor']) {
       const anchor = schema[keyword];
@@ -98,7 +98,7 @@ export class SchemaDocument {
     const segments = segmentsOf(pointer);
     const schema = valueAt(found.schema, pointer);
     if (schema === undefined) return undefined;
-    // An `$id` on the way changes what references further in are relative to.
+    // An `$id` on the way changes the base URI of the schemas below it.
     for (const at of segments.keys()) {
       const above = valueAt(found.schema, pointerTo('', ...segments.slice(0, at)));
       if (isObject(above)) base = baseOf(above, base);
@@ -137,7 +137,10 @@ function withRule(rules: RulesByKind, kind: SchemaKind | 'any', rule: SchemaRule
   return more;
 }
 
-/** Draft 4 spells it `id`, and up to draft 7 one that is only a fragment is an anchor. */
+/**
+ * The base URI within a schema. Draft 4 spells `$id` as `id`; up to draft 7, an `$id` that is only a fragment is an
+ * anchor.
+ */
 function baseOf({ $id, id }: JsonObject, base: URL): URL {
   const given = typeof $id === 'string' ? $id : typeof id === 'string' ? id : '';
   return given !== '' && URL.canParse(given, base.href) ? new URL(given, base) : base;
@@ -177,5 +180,5 @@ const ANYTHING: SchemaNode = { rules: NO_RULES, weight: 1, isTracked: false };
 const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);
 /** The base URI of a schema without an `$id` (RFC 3986 §5.1.4). */
 const BASE = 'https://schema.invalid/';
-/** Each part takes microseconds: a fraction of a second in all. */
+/** Compiling one part takes microseconds, so all of them take a fraction of a second. */
 const MOST_PREPARED = 20_000;

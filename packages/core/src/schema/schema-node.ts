@@ -13,7 +13,7 @@ interface Values {
   any: Json;
 }
 
-/** Whether a value of its kind follows one keyword; records with the run why not. */
+/** Whether a value follows one keyword. If not, the rule records the problem with the run. */
 export type SchemaRule<Of extends keyof Values = keyof Values> = (value: Values[Of], run: SchemaRun) => boolean;
 
 /** A schema, or a part of one, as the rules that its keywords make. */

@@ -21,7 +21,7 @@ export class SchemaRun {
     this.findsAll = findsAll;
   }
 
-  /** Always false, so that a rule can return it. */
+  /** Records a problem. Always false, so that a rule can return it. */
   fail(keyword: string, schemaPath: string, params: ValidatorError['params']): false {
     if (this.#quiet === 0 && this.errors.length < MOST_PROBLEMS) {
       this.errors.push({ instancePath: pointerTo('', ...this.#path), schemaPath, keyword, params });
@@ -57,7 +57,7 @@ export class SchemaRun {
     return isFit;
   }
 
-  /** The same without telling why not. */
+  /** Like `fits`, without recording problems. */
   fitsQuietly(node: SchemaNode, value: Json): boolean {
     this.#quiet += 1;
     const isFit = this.fits(node, value);
@@ -89,5 +89,5 @@ function kindOf(value: Json): SchemaKind {
   }
 }
 
-/** As many as are worded. */
+/** The most problems that are recorded. */
 const MOST_PROBLEMS = 100;

@@ -23,7 +23,10 @@ type IsThere<Schema, Members, Key extends keyof Members> = Members[Key] extends 
       : false
     : false;
 
-/** A value of a schema with its defaults, also in lists and maps. An object with the default `{}` is filled with those of its members. */
+/**
+ * Fills in the defaults of a schema, including in lists and maps. An object with the default `{}` gets those of its
+ * members.
+ */
 export function withDefaults<const Schema extends object>(schema: Schema, value: Static<Schema>): Filled<Schema> {
   return filled(schema as JsonSchema, value as Json) as Filled<Schema>;
 }

@@ -6,13 +6,13 @@ import { privateKeyIn } from './private-key.ts';
 
 export interface KeyFileOptions {
   readonly log: Log;
-  /** Its use. */
+  /** What the key signs, for messages. */
   readonly signs: string;
-  /** Whether no other kind can sign that. */
+  /** Whether only an Ed25519 key is accepted. Default: false. */
   readonly isEd25519?: boolean;
 }
 
-/** The key in a file that only its owner may read; an Ed25519 key is made if the file is missing. */
+/** Reads the key in a file. If the file is missing, creates it with a new Ed25519 key, readable only for its owner. */
 export function keyIn(path: string, { log, signs, isEd25519 = false }: KeyFileOptions): KeyObject {
   if (!existsSync(path)) writeSecretFile(path, pemOf(newKey()));
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
@@ -21,7 +21,7 @@ export function keyIn(path: string, { log, signs, isEd25519 = false }: KeyFileOp
   return signingKeyIn(readFileSync(path, 'utf8'), { place: path, signs, isEd25519 });
 }
 
-/** The key in a PEM text that was read from this place. Throws for one that cannot sign. */
+/** Reads the key in a PEM text from a place, which errors name. Throws for a key that cannot sign. */
 export function signingKeyIn(
   pem: string,
   { place, signs, isEd25519 = false }: Omit<KeyFileOptions, 'log'> & { readonly place: string },

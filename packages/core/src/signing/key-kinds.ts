@@ -2,7 +2,7 @@ import { constants, type KeyObject } from 'node:crypto';
 
 /** How a kind of key signs. The key alone decides, never a message. */
 export interface Scheme {
-  /** `null` where the algorithm has its own. */
+  /** Null for an algorithm that defines the digest itself. */
   readonly digest: string | null;
   readonly options: { readonly dsaEncoding?: 'der'; readonly padding?: number; readonly saltLength?: number };
 }
@@ -18,7 +18,7 @@ export function isKeyKind({ asymmetricKeyType: type, asymmetricKeyDetails: detai
   if (type === 'ec') return details.namedCurve === 'prime256v1';
   if (type !== 'rsa' && type !== 'rsa-pss') return false;
   const { modulusLength = 0, hashAlgorithm = SHA, mgf1HashAlgorithm = SHA, saltLength = SALT } = details;
-  // A key may be bound to a hash and a salt; bound to others it could never sign what we take.
+  // A key may be restricted to a hash and a salt length. With other ones it cannot make signatures that we accept.
   const isOurs = hashAlgorithm === SHA && mgf1HashAlgorithm === SHA && saltLength <= SALT;
   return isOurs && modulusLength >= 2048 && modulusLength <= 8192;
 }

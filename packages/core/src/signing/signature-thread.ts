@@ -3,7 +3,10 @@ import { parentPort } from 'node:worker_threads';
 import { schemeOf } from './key-kinds.ts';
 import { signatureOf } from './private-key.ts';
 
-/** Keys that are new, by their numbers, and jobs, flat: a key's number, a text, and a signature to check or null to make one. */
+/**
+ * `keys` has the keys that the thread does not know yet. `jobs` is a flat list; each job is the number of a key, a
+ * content, and the signature to check or, to make a signature, null.
+ */
 export interface ToSignatureThread {
   readonly keys: [number: number, key: KeyObject][];
   readonly jobs: (number | string | Uint8Array | null)[];

@@ -6,11 +6,12 @@ import { isSignedBy, type PublicKey } from './public-keys.ts';
 import type { FromSignatureThread, ToSignatureThread } from './signature-thread.ts';
 
 /**
- * Checks and makes signatures beside the event loop. Those of the quick kinds go to one thread, all of a turn at once: to
- * hand each to Node's pool costs the event loop more than half of what checking it would. RSA is slow, and goes to the
- * pool, where no other work waits behind it.
+ * Checks and makes signatures without blocking the event loop. Those of quick kinds go to one thread, in one message
+ * for each turn of the event loop, because handing each of them to Node's pool takes more than half as long as checking
+ * it. RSA is slow, so it goes to the pool, where no quick signature waits for it.
  *
- * The thread starts with the first of them, and knows keys by numbers: to send one takes as long as to use it.
+ * The thread starts with the first signature. Each key is sent to it once and then named by a number, because sending a
+ * key takes as long as using it.
  */
 export class Signatures {
   #worker: Worker | undefined;
@@ -85,7 +86,7 @@ export class Signatures {
     return worker;
   }
 
-  /** Waiting callers are rejected; the next one gets a new thread. */
+  /** Rejects all waiting callers. The next caller starts a new thread. */
   #lose(error: Error): void {
     this.#worker = undefined;
     this.#keys = new WeakMap();
@@ -111,5 +112,5 @@ function emptyMessage(): ToSignatureThread {
 /** Jobs per batch. */
 const MANY = 12;
 
-/** The thread keeps them; past that it starts again with none. */
+/** The thread keeps so many keys. Then their numbers are used again from 0. */
 const MOST_KEYS = 1000;

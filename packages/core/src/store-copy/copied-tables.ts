@@ -1,26 +1,27 @@
 import type { CopyColumn, CopyEnd, CopyQuery } from './copy-end.ts';
 
-/** A table of the target, and how a source has its rows. */
+/** A table of the target, and how its rows are read from each kind of source. */
 interface CopiedTable {
   readonly name: string;
   readonly family: string;
   readonly key: readonly string[];
-  /** Where it is not the table of the same name and columns. */
+  /** Set for a source whose table has another name or other columns. */
   readonly from?: Readonly<Partial<Record<CopyEnd['kind'], Source>>>;
 }
 
 interface Source {
   /** Expressions for columns that only the target has. */
   readonly columns?: Readonly<Record<string, string>>;
-  /** Instead of the table. */
+  /** Replaces the table in the query. */
   readonly rows?: string;
-  /** Its values may be in files, which no other server can read. */
+  /** Whether values may be in files of the source, which are then copied into the row. */
   readonly hasFiles?: boolean;
 }
 
 /**
- * Every table, with what others refer to first. A column that both stores have is copied as it is; the others are in `DERIVED`. A table that is
- * neither here nor in `LEFT_OUT` stops the copy: no data is lost silently.
+ * Every table to copy; a table comes after those that it refers to. Columns that both stores have are copied unchanged;
+ * a column of only one store must be in `DERIVED`. An unknown table or column stops the copy, so that no data is lost
+ * silently.
  */
 const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'keys', family: 'keys', key: ['key_id'] },
@@ -54,7 +55,7 @@ const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'late_requests', family: 'requests', key: ['request'] },
   { name: 'push_configs', family: 'callbacks', key: ['name'] },
   { name: 'deliveries', family: 'callbacks', key: ['number'] },
-  // The oldest are purged first, by the number that PostgreSQL gives them.
+  // Copied in the order of time, because PostgreSQL numbers the rows and purges the lowest numbers first.
   { name: 'disabled_urls', family: 'callbacks', key: ['at', 'owner', 'url'] },
   { name: 'signing_salts', family: 'callbacks', key: ['agent_id'] },
   { name: 'letters', family: 'threads', key: ['owner', 'request_id'] },
@@ -64,7 +65,7 @@ const COPIED_TABLES: readonly CopiedTable[] = [
     family: 'threads',
     key: ['owner', 'thread_id'],
     from: {
-      // SQLite counts the messages, and keeps the count of threads that have none left.
+      // SQLite stores the last number only of threads whose messages were removed.
       sqlite: {
         rows: `(SELECT owner, thread_id, MAX(last) AS last, MAX(at) AS at FROM (
           SELECT owner, thread_id, last, at FROM thread_ends
@@ -97,9 +98,9 @@ const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'stored_data', family: 'stored data', key: ['owner', 'name'], from: { sqlite: { hasFiles: true } } },
 ];
 
-/** Tables that belong to one store, or to one start of a server. */
+/** Tables that are not copied: they belong to one store or one start of a server, or are copied in another form. */
 const LEFT_OUT: Readonly<Record<CopyEnd['kind'], readonly string[]>> = {
-  // A list of requests and executions that their own rows mark as damaged.
+  // The rows that `damages` lists are also marked themselves.
   sqlite: ['commits', 'damages', 'unfinished_copy', 'thread_ends'],
   postgres: [
     'nodes',
@@ -113,10 +114,10 @@ const LEFT_OUT: Readonly<Record<CopyEnd['kind'], readonly string[]>> = {
   ],
 };
 
-/** Columns that one store has and the other computes. */
+/** Columns that only one store has, because the other can compute them. */
 const DERIVED = ['holder', 'epoch', 'next', 'size', 'number'];
 
-/** Open runs are held by no running process: the first server that starts on the copy claims them. */
+/** No running process holds the open runs of a copy: the first server that starts on it claims them. */
 const UNHELD: Readonly<Record<string, string>> = { holder: '0', epoch: '0' };
 
 /** One table of a copy: how to read the source, and how to read the target for the comparison. */

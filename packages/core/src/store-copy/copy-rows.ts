@@ -15,13 +15,13 @@ export interface CopyProgress {
   readonly family: string;
   readonly table: string;
   readonly step: 'copy' | 'verify';
-  /** So far. */
+  /** The rows copied or verified so far. */
   readonly rows: number;
 }
 
 /**
- * Copies everything, then reads both stores again and compares them. The rows of an earlier, interrupted copy are kept: rows are written in the
- * order of their key, so the copy continues after the last one.
+ * Copies everything, then reads both stores again and compares them. Rows are written in the order of their key, so an
+ * interrupted copy is continued after its last row.
  */
 export async function copyRows(
   { source, target }: { readonly source: CopyEnd; readonly target: CopyTarget },

@@ -10,8 +10,8 @@ export interface StorePlaces {
 }
 
 /**
- * Copies everything from one store to another, verifies it, and returns what it copied. No server may have either of them open. Continues a copy that
- * was interrupted. Rejects with a `StoreError` that names the obstacle.
+ * Copies everything from one store to another, verifies it, and returns what it copied. No server may have either of
+ * them open. Continues a copy that was interrupted. Rejects with a `StoreError` that names the obstacle.
  */
 export async function copyStore(
   { from, to }: StorePlaces,

@@ -15,7 +15,7 @@ import {
   otherCopy,
 } from './copy-end.ts';
 
-/** A schema to copy from. It is brought to the newest version, as a start of the server would. */
+/** Opens a schema to copy from. Like a start of the server, this brings it to the newest version. */
 export async function openPostgresSource(url: string): Promise<CopyEnd> {
   return opened(url, async (connection, address) => {
     if ((await tablesOf(connection, address)).length === 0) {
@@ -31,7 +31,7 @@ export async function openPostgresSource(url: string): Promise<CopyEnd> {
   });
 }
 
-/** A schema to copy to. No server starts on it before the copy is complete. */
+/** Opens a schema to copy to. No server starts on it before the copy is complete. */
 export async function openPostgresTarget(url: string): Promise<CopyTarget> {
   return opened(url, async (connection, address) => new PostgresTarget(connection, address, shownPostgresUrl(url)));
 }
@@ -51,7 +51,7 @@ async function opened<End>(
   }
 }
 
-/** Every node shares this lock for as long as it runs. */
+/** Takes the lock of the schema exclusively. Every running node has it as a shared lock. */
 async function takeAlone(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
   const { rows } = await connection.query('SELECT pg_try_advisory_lock($1, hashtext($2)) AS taken', [LOCK, schema]);
   if ((rows[0] as { taken: boolean }).taken) return;
@@ -131,7 +131,7 @@ class PostgresTarget extends PostgresEnd implements CopyTarget {
 
   async insert(table: string, columns: readonly CopyColumn[], rows: readonly CopyRow[]): Promise<void> {
     const names = columns.map(({ name }) => name).join(', ');
-    // A number with a fraction is sent as text.
+    // Numbers of the type `double precision` are sent as text, because there is no binary array for them.
     const fields = columns.map(({ name, type }) => `i.${name}::${type}`).join(', ');
     const arrays = columns.map(({ type }, index) => `$${index + 1}::${type === 'double precision' ? 'text' : type}[]`);
     await this.connection.query(
@@ -174,7 +174,7 @@ const ARRAYS: Readonly<Record<CopyColumn['type'], (values: readonly CopyValue[])
   bytea: (values) => byteStrings(values as (Uint8Array | null)[]),
 };
 
-/** The holder of everything that is open: a node that has left, so that the first one that starts claims it. */
+/** Adds a node that has left. It holds all open rows, so the first node that starts claims them. */
 const UNHELD_NODE =
   "INSERT INTO nodes (id, name, version, state) OVERRIDING SYSTEM VALUE VALUES (0, 'dragoman migrate', '', 'left')";
 const COLUMNS = `

@@ -23,7 +23,7 @@ import {
   otherCopy,
 } from './copy-end.ts';
 
-/** A data folder to copy from. Its database is brought to the newest version, as a start of the server would. */
+/** Opens a data folder to copy from. Like a start of the server, this brings its database to the newest version. */
 export async function openSqliteSource(folder: string): Promise<CopyEnd> {
   const path = join(folder, DATABASE);
   if (sizeOf(path) === 0) {
@@ -43,7 +43,7 @@ export async function openSqliteSource(folder: string): Promise<CopyEnd> {
   }
 }
 
-/** A data folder to copy to. The copy has another name until it is complete. */
+/** Opens a data folder to copy to. The database has another name until the copy is complete, so no server opens it. */
 export async function openSqliteTarget(folder: string): Promise<CopyTarget> {
   const engine = await loadEngine();
   createPrivateFolder(folder, DATABASE);
@@ -139,7 +139,7 @@ class SqliteEnd implements CopyEnd {
     this.#lock.release();
   }
 
-  /** One whose file is damaged or missing is unchanged, and is reported as damaged when it is read. */
+  /** A row whose file is damaged or missing is copied unchanged; reading it later reports the damage. */
   async #withValue(row: StoredFileRow): Promise<StoredFileRow> {
     if (row.file === null) return row;
     try {
@@ -194,7 +194,7 @@ class SqliteTarget extends SqliteEnd implements CopyTarget {
   }
 
   async finish(): Promise<void> {
-    // Rows that no process holds have the epoch 0: a store that is opened for the first time must have a higher one.
+    // The copied open rows have the epoch 0, and the first opening of the store needs a higher one to claim them.
     this.database.exec('BEGIN IMMEDIATE; DROP TABLE unfinished_copy; UPDATE commits SET count = 1; COMMIT');
     this.#isClosed = true;
     this.database.close();

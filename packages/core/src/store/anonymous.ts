@@ -6,9 +6,9 @@ export function isAnonymousOwner(owner: string): boolean {
   return owner.startsWith(ANONYMOUS);
 }
 
-/** Which records of senders without a key are kept. */
+/** The limits on the records of senders without a key. */
 export interface AnonymousRange {
-  /** Of all of them together. */
+  /** How many bytes are kept of all records together. */
   readonly keepBytes: number;
   /** Epoch milliseconds: older ones are removed in any case. */
   readonly before: number;
@@ -35,11 +35,11 @@ export type AnonymousKind = (typeof ANONYMOUS_KINDS)[number]['kind'];
 export interface AnonymousRecord {
   readonly at: number;
   readonly bytes: number;
-  /** It is open, or its answer is still to be delivered. */
+  /** Whether it has not ended, or its answer is still to be delivered. */
   readonly isOpen: boolean;
 }
 
-/** Goes through records, the newest first: once one does not fit, no older one does. */
+/** Decides, from the newest record on, which ones are kept. Once a record does not fit, no older one does. */
 export class AnonymousRoom {
   used = 0;
   #room: number;
@@ -54,7 +54,6 @@ export class AnonymousRoom {
     return this.#room;
   }
 
-  /** Whether the record is kept. */
   keeps({ at, bytes, isOpen }: AnonymousRecord): boolean {
     const fits = at >= this.#before && bytes <= this.#room;
     this.#room = bytes <= this.#room ? this.#room - bytes : 0;
@@ -64,5 +63,5 @@ export class AnonymousRoom {
   }
 }
 
-/** The size of a record beside its texts: its row, its index entries, and its dependent rows. */
+/** The assumed size of a record without its texts: its row, its index entries, and its dependent rows. */
 export const RECORD_BYTES = 512;

@@ -1,13 +1,14 @@
-/** An API made by administration, its definition as JSON text. */
+/** An API that was added by administration. */
 export interface ApiRow {
   readonly apiId: string;
+  /** JSON text. */
   readonly definition: string;
   readonly createdAt: number;
 }
 
 export interface ApiStore {
   put(row: ApiRow): Promise<void>;
-  /** By age. */
+  /** Oldest first. */
   list(): Promise<ApiRow[]>;
   /** False when it does not exist. */
   remove(apiId: string): Promise<boolean>;

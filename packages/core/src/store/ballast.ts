@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/**
- * Space kept back on the disk. On a full disk even a DELETE needs space, so without it nothing could be removed.
- */
+/** Reserves space on the disk in a file: on a full disk even a DELETE needs space, and gets that of the file. */
 export class Ballast {
   readonly #path: string;
   readonly #bytes: number;
@@ -20,7 +18,7 @@ export class Ballast {
     return this.#bytes;
   }
 
-  /** Whether it is in place. */
+  /** Whether the file is in place. */
   get held(): boolean {
     return this.#held;
   }
@@ -30,7 +28,7 @@ export class Ballast {
     this.#held = this.#bytes === 0;
   }
 
-  /** Puts it in place when the disk has space for it. Returns whether it is in place. */
+  /** Creates the file if the disk has space for it. Returns whether it is in place. */
   restore(): boolean {
     if (this.#held) return true;
     const { bavail, bsize } = statfsSync(dirname(this.#path));

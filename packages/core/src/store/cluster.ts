@@ -3,7 +3,7 @@ import type { Claimed } from './held.ts';
 import type { RequestKey, RequestRow } from './store.ts';
 
 /**
- * One node among several on one database. A store that one process owns has none.
+ * This node among several on one database. Absent from a store that one process owns.
  *
  *   live ──▶ leaving ──▶ left
  *     └── silent for too long ──▶ dead ──▶ joins again under another number, if it is still there
@@ -16,29 +16,30 @@ export interface ClusterStore {
   /** All current nodes, and those that left recently; oldest first. */
   nodes(): Promise<NodeRow[]>;
   /**
-   * Shows that this node is alive. Returns how long after its previous beat, by the clock of the database; `undefined` when it was declared
-   * dead: another node may hold its runs now. Rejects when the database does not answer in time.
+   * Shows that this node is alive. Returns the milliseconds since its previous beat, by the clock of the database;
+   * `undefined` when it was declared dead: another node may hold its runs now. Rejects when the database does not
+   * answer in time.
    */
   beat(withinMs: number): Promise<number | undefined>;
   /** Takes a new number, after this node was declared dead. */
   join(): Promise<void>;
-  /** Declares nodes dead that have not shown that they are alive, if this node has. Returns their numbers. */
+  /** Declares silent nodes dead, unless this node is silent itself. Returns their numbers. */
   buryDead(limits: NodeLimits): Promise<number[]>;
-  /** Whether a node that is gone still holds something. */
+  /** Whether a node that is gone still holds open work. */
   hasLeftovers(): Promise<boolean>;
-  /** From now on others do not choose this node for new work. */
+  /** Marks this node as leaving: others do not choose it for new work any more. */
   leave(): Promise<void>;
-  /** How the database that they share keeps what it acknowledges. */
+  /** How safely the shared database keeps acknowledged writes. */
   database(): Promise<SharedDatabase>;
 
-  /** An open request, with the node that answers it. */
+  /** `undefined` when the request is not open. */
   openRequest(key: RequestKey): Promise<OpenRequest | undefined>;
-  /** Those of these numbers that are open. */
+  /** The open requests among those with these numbers. */
   openRequests(numbers: readonly number[]): Promise<OpenRequest[]>;
   /** The open requests of an owner on all nodes, newest last. */
   openOf(owner: string): Promise<RequestRow[]>;
 
-  /** An agent that dials in is connected to this node from now on. */
+  /** Records that an agent has connected to this node. */
   addLine(agentId: string): Promise<void>;
   removeLine(agentId: string): Promise<void>;
   /** The other node that an agent is connected to; the newest connection counts. */
@@ -51,24 +52,24 @@ export interface ClusterStore {
   /** The node that runs an execution; `undefined` when it has ended. */
   holderOf(execution: ExecutionKey): Promise<number | undefined>;
 
-  /** The numbers of the other nodes that are here. */
+  /** The numbers of the other current nodes. */
   others(): Promise<number[]>;
   /** Sends words to other nodes. Those that are not connected just now do not get them. */
   send(words: readonly NodeWord[]): Promise<void>;
   /** Called with each word that another node sends to this one. */
   onWord: ((text: string) => void) | undefined;
 
-  /** Leaves a call for another node. Gives its number. */
+  /** Records a call for another node. Returns the number of the call. */
   addCall(node: number, text: string): Promise<number>;
   /** The calls for this node that were not taken before, oldest first. */
   takeCalls(): Promise<NodeCall[]>;
   answerCall(id: number, text: string): Promise<void>;
-  /** The answers to these calls, as far as there are any. They are deleted with that. */
+  /** Takes and deletes the answers that these calls have so far. */
   takeAnswers(ids: readonly number[]): Promise<Omit<NodeCall, 'caller'>[]>;
 }
 
 export interface OpenRequest {
-  /** Its number. */
+  /** The number of the request. */
   readonly request: number;
   /** The node that answers it. */
   readonly holder: number;
@@ -89,23 +90,23 @@ export interface NodeCall {
 }
 
 export interface SharedDatabase {
-  /** Of the database server. */
+  /** The version of the database server. */
   readonly version: string;
-  /** Of the tables. */
+  /** The version of the tables. */
   readonly schemaVersion: number;
   /** The setting `synchronous_commit`: from `on` upwards a commit waits for a synchronous standby, where one is named. */
   readonly synchronousCommit: string;
-  /** The synchronous standbys; empty: none, so that a failover can lose the latest acknowledged writes. */
+  /** The synchronous standbys. When empty, a failover can lose the latest acknowledged writes. */
   readonly synchronousStandbys: string;
   /** How many standbys are connected. */
   readonly standbys: number;
 }
 
-/** By the clock of the database. */
+/** When a node counts as dead, by the clock of the database. */
 export interface NodeLimits {
-  /** A node that is silent for so long is dead. */
+  /** A node that is silent for this long is dead. */
   readonly ttlMs: number;
-  /** One whose connection is gone as well is dead after so long. */
+  /** A silent node without a database connection is dead after this shorter time. */
   readonly graceMs: number;
 }
 
@@ -114,22 +115,22 @@ export type NodeState = 'live' | 'leaving' | 'left' | 'dead';
 export interface NodeRow {
   readonly id: number;
   readonly name: string;
-  /** Of its program. */
+  /** The version of Dragoman that it runs. */
   readonly version: string;
   readonly state: NodeState;
   readonly isSelf: boolean;
   /** Epoch milliseconds, by the clock of the database. */
   readonly startedAt: number;
   readonly beatAt: number;
-  /** How long ago that was. */
+  /** How long ago the last beat was. */
   readonly silentMs: number;
-  /** How far its own clock is ahead of the database's, as it measured last; null before that. */
+  /** How far its own clock is ahead of the database's, as last measured; null before the first measurement. */
   readonly skewMs: number | null;
-  /** Of its configuration: nodes should have the same. */
+  /** The digest of its configuration, which should be the same on all nodes. */
   readonly configDigest: string | null;
-  /** Where other nodes reach it. */
+  /** The URL at which other nodes reach it. */
   readonly peerUrl: string | null;
-  /** Its current responsibilities. */
+  /** How much open work it holds. */
   readonly holds: NodeHolds;
 }
 

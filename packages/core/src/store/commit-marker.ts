@@ -16,8 +16,9 @@ import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
 /**
- * Keeps the number of commits in a file beside the database, written about once a second. SQLite silently drops everything after a
- * damaged place in its log: a database that is behind its marker has lost acknowledged writes.
+ * Writes the number of commits to a file beside the database, at most once a second. SQLite silently drops everything
+ * after a damaged place in its log, so a database that contains fewer commits than its marker says has lost
+ * acknowledged writes.
  */
 export class CommitMarker {
   readonly #path: string;
@@ -35,7 +36,7 @@ export class CommitMarker {
     this.#elapsed = elapsed;
   }
 
-  /** The number of commits when it was last written; 0 when there is no marker that can be read. */
+  /** The number in the file; 0 without a readable file. */
   read(): number {
     try {
       const { commits } = JSON.parse(readFileSync(this.#path, 'utf8'));
@@ -46,7 +47,7 @@ export class CommitMarker {
     }
   }
 
-  /** Notes the number of commits; `count` is called again when it is written. */
+  /** Writes the number of commits, now or at most a second later. */
   note(count: () => number): void {
     if (this.#elapsed() - this.#writtenAt >= INTERVAL_MS) this.write(count());
     else
@@ -55,7 +56,7 @@ export class CommitMarker {
       }, INTERVAL_MS).unref();
   }
 
-  /** An older marker is as good: without a descriptor or room for it the next one is written later. */
+  /** Ignores errors, such as a full disk: an older marker is safe too, and the next write comes soon. */
   write(count: number): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -97,7 +98,7 @@ export function refuseLoss(database: Database, { folder, marker }: { folder: str
   );
 }
 
-/** Refuses to create a database where one has been: it would be empty, and the files beside it useless. */
+/** Refuses to create an empty database in a folder whose other files belong to a database that is missing. */
 export function refuseMissing(folder: string): void {
   if (sizeOf(join(folder, DATABASE)) > 0) return;
   const left = BESIDE.filter((name) => sizeOf(join(folder, name)) > 0);
@@ -109,7 +110,7 @@ export function refuseMissing(folder: string): void {
   );
 }
 
-/** In bytes; in entries, of a folder. */
+/** The bytes of a file, or the number of entries of a folder. */
 function sizeOf(path: string): number {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return 0;

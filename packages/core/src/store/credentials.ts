@@ -1,11 +1,12 @@
-/** A secret as it is kept: sealed, with everything it is bound to in the open. */
+/** A sealed secret. Everything that it is bound to is readable. */
 export interface CredentialRow {
   readonly credentialId: string;
-  /** Grows over the whole vault: no two secrets, not even of one id, ever have the same. */
+  /** Counts over the whole vault: every secret that is put, even under an existing id, has a new version. */
   readonly version: number;
   readonly type: string;
-  /** JSON text of a list. */
+  /** A list as JSON text. */
   readonly hosts: string;
+  /** A list as JSON text. */
   readonly places: string;
   readonly description: string | null;
   /** Base64. */
@@ -15,14 +16,14 @@ export interface CredentialRow {
   readonly updatedAt: number;
 }
 
-/** Binds the rows together, so that none can be replaced by an older one. */
+/** Authenticates the set of all rows, so that no row can be replaced by an older one. */
 export interface VaultSeal {
   readonly salt: string;
-  /** Tells the right key from a wrong one. */
+  /** Distinguishes the vault key from a wrong one. */
   readonly keyCheck: string;
-  /** Which rows there are, as JSON text. */
+  /** The list of all rows, as JSON text. */
   readonly manifest: string;
-  /** Of the manifest. */
+  /** The authentication code of the manifest. */
   readonly mac: string;
 }
 
@@ -33,7 +34,7 @@ export interface ReceiptRow {
   readonly credentialId: string;
   readonly version: number;
   readonly host: string;
-  /** The request or operation it was for. */
+  /** The request or operation that used it. */
   readonly purpose: string | null;
   readonly outcome: 'released' | 'damaged' | 'refused';
 }
@@ -42,15 +43,15 @@ export interface CredentialStore {
   list(): Promise<CredentialRow[]>;
   seal(): Promise<VaultSeal | undefined>;
   /**
-   * Writes rows and the new seal over all rows, in one commit. `previous` is the `mac` of the seal it takes the place of, null for
-   * the first. False, and nothing is changed, when another seal is there.
+   * Writes rows and the new seal over all rows, in one commit. `previous` is the `mac` of the seal that it replaces,
+   * null for the first one. Returns false and changes nothing when the stored seal is another one.
    */
   put(rows: readonly CredentialRow[], seal: VaultSeal, previous: string | null): Promise<boolean>;
-  /** The same. */
+  /** Deletes a row and writes the new seal, with the same condition as `put`. */
   remove(credentialId: string, seal: VaultSeal, previous: string | null): Promise<boolean>;
   addReceipts(rows: readonly ReceiptRow[]): Promise<void>;
   /** Newest first. */
   receipts(credentialId: string, limit: number): Promise<ReceiptRow[]>;
-  /** Forgets those of before then. */
+  /** Deletes the receipts from before a time. */
   purgeReceipts(before: number): Promise<void>;
 }

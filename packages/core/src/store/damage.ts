@@ -1,7 +1,10 @@
-/** A damaged row. Reading it fails with `store_damaged`, or it is left out. */
+/**
+ * A damaged row. Reading a request or an execution fails with `store_damaged`; all other rows are left out of their
+ * lists.
+ */
 export interface Damage {
   readonly kind: 'request' | 'execution' | 'key' | 'agent' | 'api' | 'registration' | 'workflow';
-  /** Empty for what belongs to the server. */
+  /** Empty for a row that belongs to the server. */
   readonly owner: string;
   readonly name: string;
 }

@@ -3,10 +3,10 @@ import { heldOf, rememberingHolds } from '../../test-support/held-runs.ts';
 import { frame, requestRow } from './requests.contract.ts';
 import type { Store } from './store.ts';
 
-/** As `OpenStore`. The statement changes the data of the earlier store before it is opened again. */
+/** Like `OpenStore`. Before the data of `earlier` is opened again, `statement` is run on it. */
 export type OpenDamaged = (earlier?: Store, statement?: string) => Promise<Store>;
 
-/** The contract of every store on a disk for open runs that cannot be read. */
+/** The contract of every durable store for open runs that cannot be read. */
 export function describeDamages(name: string, open: OpenDamaged): void {
   describe(`open runs that cannot be read from ${name}`, () => {
     const OF_REQUEST = "request = (SELECT id FROM requests WHERE request_id = 'bad')";

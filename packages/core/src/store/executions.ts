@@ -7,7 +7,7 @@ export interface ExecutionKey {
   readonly executionId: string;
 }
 
-/** Recorded before anything runs. It is open as long as it has no end, even after a crash. */
+/** An execution is recorded before anything of it runs. It is open as long as it has no end, even after a crash. */
 export interface ExecutionRow extends ExecutionKey {
   /** The hash of the plan: distinguishes a repeat from a conflict. */
   readonly digest: string;
@@ -29,14 +29,11 @@ export interface ExecutionEnd {
   readonly endedAt: number;
 }
 
-/**
- * An external effect of an execution, or its answer. Everything else is computed again after a crash;
- * effects are read back instead.
- */
+/** An external effect of an execution. After a crash effects are read back; everything else is computed again. */
 export interface EffectRow {
   /** 0, 1, 2 … in the order they were recorded. */
   readonly position: number;
-  /** Which effect of the workflow, the same in every run of it. */
+  /** Identifies the effect within the workflow; the same in every run of it. */
   readonly key: string;
   readonly kind: EffectKind;
   /** JSON text. */
@@ -46,19 +43,19 @@ export interface EffectRow {
 }
 
 /**
- * `intent`: a call that must not be repeated is about to be sent. `question`: a question to a person; `answer`: how it ended. The others: the
- * outcome of the effect.
+ * `intent`: a call that must not be repeated is about to be sent. `question`: a person was asked. `answer`: how that
+ * question ended. All other kinds record the outcome of an effect.
  */
 export type EffectKind = 'intent' | 'question' | 'answer' | 'call' | 'ask' | 'store' | 'wait' | 'now' | 'stored';
 
-/** `held` is null for one that was recorded with its end. */
+/** `held` is null for an execution that was recorded with its end. */
 export type ExecutionAccepted =
   | { readonly repeat: false; readonly held: Held | null }
   | { readonly repeat: true; readonly row: ExecutionRow };
 
 /** An execution in a list, without its request and result. */
 export interface ExecutionSummary extends ExecutionKey {
-  /** Goes up with each execution: where the next page begins. */
+  /** Increases with each execution. The next page begins before it. */
   readonly number: number;
   readonly status: string;
   readonly acceptedAt: number;
@@ -78,22 +75,22 @@ export interface ExecutionStore {
    */
   accept(row: ExecutionRow): Promise<ExecutionAccepted>;
   /**
-   * Adds effects to one that is under way. Throws on a position that is taken, and `not_held` when it has ended or another process has
-   * claimed it.
+   * Adds effects to an open execution. Throws if a position is taken, and `not_held` when the execution has ended or
+   * another process has claimed it.
    */
   append(held: Held, effects: readonly EffectRow[]): Promise<void>;
-  /** Ends it, once, with the effects not recorded yet: all in one commit. Throws `not_held` as `append` does. */
+  /** Records the end together with the effects not recorded yet, in one commit. Throws `not_held` as `append` does. */
   finish(held: Held, effects: readonly EffectRow[], end: ExecutionEnd): Promise<void>;
   find(key: ExecutionKey): Promise<ExecutionRow | undefined>;
-  /** Everybody's executions of this id, newest first. */
+  /** The executions of all owners with this id, newest first. */
   named(executionId: string): Promise<ExecutionRow[]>;
   /** In the order of their positions. */
   effects(key: ExecutionKey): Promise<EffectRow[]>;
   /** Takes over at most `limit` executions under way whose process is gone, oldest first. */
   claim(limit: number): Promise<Claimed<ExecutionRow>[]>;
-  /** Newest first, from before a number; of one status when given, `running` for those under way. */
+  /** Newest first. The status `running` means open ones. */
   list(owner: string, page: ExecutionPageQuery): Promise<ExecutionSummary[]>;
-  /** Forgets what ended before then, with its effects. Returns how many. */
+  /** Deletes executions that ended before a time, with their effects. Returns how many. */
   purge(before: number): Promise<number>;
 }
 
@@ -101,12 +98,12 @@ export interface ExecutionStore {
 export interface StoredRow {
   readonly owner: string;
   readonly name: string;
-  /** JSON text; null where it is in a file. */
+  /** JSON text; null for a value in a file. */
   readonly value: string | null;
-  /** The name of that file. */
+  /** The name of the file that has the value; null where `value` is set. */
   readonly file: string | null;
   readonly bytes: number;
-  /** Where it may go, as JSON text; null where it may go anywhere. */
+  /** The labels of the value, as JSON text; null when it may go anywhere. */
   readonly labels: string | null;
   readonly updatedAt: number;
 }
@@ -118,21 +115,24 @@ export interface StoredQuota {
   readonly count: number;
 }
 
-/** `kept`: with the value that was replaced. Otherwise the totals that it would have led to. */
+/** When not kept, `bytes` and `count` are the totals that the value would have resulted in. */
 export type Kept =
   | { readonly kept: true; readonly replaced: StoredRow | null }
   | { readonly kept: false; readonly bytes: number; readonly count: number };
 
 export interface StoredDataStore {
-  /** Keeps it and records the effects of the execution that did so, in one commit: or neither, when it exceeds the quota. */
+  /**
+   * Stores a value and records the effects of its execution, in one commit. Does neither when the value exceeds the
+   * quota.
+   */
   keep(row: StoredRow, quota: StoredQuota, by: { held: Held; effects: readonly EffectRow[] }): Promise<Kept>;
   find(owner: string, name: string): Promise<StoredRow | undefined>;
   /** The names of an owner, in order. */
   names(owner: string): Promise<string[]>;
   /** The stored data of an owner, by name. */
   list(owner: string): Promise<StoredInfo[]>;
-  /** Deletes and returns it; null when the name does not exist. */
+  /** Returns the deleted row; null when the name does not exist. */
   remove(owner: string, name: string): Promise<StoredRow | null>;
-  /** The files of everybody that are in use. */
+  /** The files that rows of all owners name. */
   files(): Promise<string[]>;
 }

@@ -1,4 +1,4 @@
-/** The data of administration, of which every process has a copy in memory. */
+/** The administrative data that every process has a copy of in memory. */
 export type FamilyName =
   | 'keys'
   | 'agents'
@@ -9,8 +9,8 @@ export type FamilyName =
   | 'registrations'
   | 'pins';
 
-/** Notices when another process has changed data that this one has a copy of. A store that one process owns has none. */
+/** Shows when another process has changed a family. Absent from a store that one process owns. */
 export interface FamilyStore {
-  /** A number for each family, which is another one after another process changed it. Own changes do not count. */
+  /** A number for each family, which differs after another process has changed the family. Own changes do not count. */
   versions(): Promise<ReadonlyMap<FamilyName, number>>;
 }

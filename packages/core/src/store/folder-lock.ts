@@ -7,8 +7,8 @@ import { faultOf, type SqliteEngine } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
 /**
- * Makes this process the only one on a data folder. The lock is SQLite's own on an empty database: the system releases
- * it when the process ends, however it ends. A file beside it names the holder, for the error message.
+ * Makes this process the only one on a data folder. The lock is SQLite's lock on an empty database, which the system
+ * releases when the process ends in any way. A file beside it names the holder, for the error message.
  */
 export class FolderLock {
   readonly #owner: string;
@@ -40,15 +40,16 @@ export class FolderLock {
     try {
       writeFileSync(this.#owner, JSON.stringify({ pid: process.pid, host: hostname() }), { mode: 0o600 });
     } catch {
-      // On a full disk the lock holds without a name.
+      // On a full disk the lock still works, but without the name of its holder.
       rmSync(this.#owner, { force: true });
     }
   }
 }
 
 /**
- * The lock file can be removed while its owner runs; then a second process locks a new one. But every connection holds a lock on
- * the database itself, and no other connection can lock it exclusively meanwhile. Waits for a backup that is about to end.
+ * The lock file can be removed while its owner runs; a second process would then lock a new one. But the owner's
+ * connection also locks the database itself, so nobody else can lock that exclusively. The timeout lets a short backup
+ * finish.
  */
 function refuseOpened(engine: SqliteEngine, path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
@@ -63,7 +64,7 @@ function refuseOpened(engine: SqliteEngine, path: string): void {
   }
 }
 
-/** The file's own time is when its owner started. */
+/** The owner writes the file when it starts, so the file's time is when the owner started. */
 function holder(path: string): string {
   try {
     const { pid, host } = JSON.parse(readFileSync(path, 'utf8'));

@@ -113,7 +113,7 @@ export function describeForgetting(name: string, open: OpenStore): void {
       expect(again).toMatchObject({ requests: 0, executions: 0, storedKeys: 0, underWay: 3, files: [] });
     });
 
-    /** One of each that has ended and one that has not. */
+    /** Records for each kind one record that has ended and one that is open. */
     async function fill(who: string): Promise<void> {
       const [ended, running] = [
         request({ owner: who, requestId: 'ended', sessionId: 's' }),

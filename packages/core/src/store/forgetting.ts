@@ -1,7 +1,7 @@
 import type { ExecutionKey } from './executions.ts';
 import type { RequestKey } from './store.ts';
 
-/** The outcome of a deletion: it is gone; it is open and kept; it never existed. */
+/** The outcome of a deletion. `under_way`: the record is open, so it is kept. */
 export type Removed = 'removed' | 'under_way' | 'absent';
 
 /** The numbers of deleted records, and of those that are kept because they are open. */
@@ -21,15 +21,15 @@ export interface ForgottenCounts {
 /** Deletes records for good: where the store can, their bytes are overwritten. */
 export interface ForgettingStore {
   /**
-   * A request with its frames, its messages in a thread, and its callbacks, even if only those are left. It is open as long as
-   * its answer is still to be delivered.
+   * Deletes a request with its frames, its messages in a thread, and its callbacks, even if only messages or callbacks
+   * are left. It is open as long as its answer is still to be delivered.
    */
   request(key: RequestKey): Promise<Removed>;
-  /** An execution with its effects, events and result. */
+  /** Deletes an execution with its effects, events and result. */
   execution(key: ExecutionKey): Promise<Removed>;
   /**
-   * All ended records of a caller. Its uses of secrets, its counters and its nonces are kept for their time, because they
-   * protect others.
+   * Deletes all ended records of a caller. Its receipts of secrets, counters and nonces stay until they expire, because
+   * they protect others.
    */
   caller(owner: string): Promise<ForgottenCounts>;
 }

@@ -1,15 +1,15 @@
 import { type Patience, patiently } from './patiently.ts';
 
 /**
- * The right to write to an open request or execution. Claiming it from a process that is gone raises its epoch, so that the earlier
- * right is refused (`not_held`) from then on.
+ * The right to write to an open request or execution. When another process claims the run, its epoch rises, and writes
+ * with the earlier right fail with `not_held`.
  */
 export interface Held {
   readonly id: number;
   readonly epoch: number;
 }
 
-/** Matched by its code: a store in another thread has classes of its own. */
+/** Matched by code, because an error from the store's thread may be of another class. */
 export function isNotHeld(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === 'not_held';
 }
@@ -20,10 +20,10 @@ export interface Claimed<Row> {
   readonly held: Held;
 }
 
-/** How many runs are claimed at a time. */
+/** How many runs are claimed in one write. */
 export const CLAIM_LIMIT = 500;
 
-/** Claims everything there is, some at a time. While the store is away it waits: nobody else would continue what it has claimed. */
+/** Claims all. While the store is away it waits, because nobody else would continue the runs claimed so far. */
 export async function claimAll<Row>(
   claim: (limit: number) => Promise<readonly Row[]>,
   patience: Omit<Patience, 'what'>,

@@ -1,7 +1,7 @@
 import type { ExecutionSummary } from './executions.ts';
 import type { ExecutionWindow } from './sql/executions.ts';
 
-/** Some at a time, so that others get their turn in between. */
+/** Purges one window of rows per call, so that other calls get their turn in between. Returns how many were purged. */
 export async function inWindows(
   purge: (from: number) => Promise<{ purged: number; next: number | null }>,
 ): Promise<number> {
@@ -14,14 +14,14 @@ export async function inWindows(
   return total;
 }
 
-/** The same where the rows to remove need no search. */
+/** Repeats `remove`, which removes some rows per call, until none are left. Returns how many were removed. */
 export async function untilNone(remove: () => Promise<number>): Promise<number> {
   let total = 0;
   for (let removed = await remove(); removed > 0; removed = await remove()) total += removed;
   return total;
 }
 
-/** The same for a page whose rows may be anywhere: the newest rows of all windows. */
+/** The newest rows of all windows, read one window per call. */
 export async function newestInWindows(
   limit: number,
   look: (from: string) => Promise<ExecutionWindow>,

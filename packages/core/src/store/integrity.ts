@@ -1,7 +1,7 @@
 import type { Database } from './sqlite-engine.ts';
 
 /**
- * Reads every page and compares each index with its table, of the whole database if it is small, else of the tables with
+ * Reads every page and compares each index with its table. Of a large database, it checks only the tables with
  * permissions and open work.
  */
 export function integrityOf(database: Database): Integrity {
@@ -21,7 +21,7 @@ export function integrityOf(database: Database): Integrity {
 
 export interface Integrity {
   readonly bytes: number;
-  /** False: only the small tables were read. */
+  /** False when only the small tables were checked. */
   readonly isComplete: boolean;
   readonly problems: readonly string[];
 }

@@ -39,7 +39,7 @@ export function describeMemories(name: string, open: () => Promise<Store>): void
       await openedBy('cat', 'a', 5);
       await openedBy('cat', 'e', 5);
       expect(await knownOf('cat')).toEqual(['b', 'c', 'd', 'e']);
-      // The opened one is kept, even if it is the oldest and large.
+      // The space that was just opened is kept, even if it is the oldest and large.
       await openedBy('cat', 'a', 0, JSON.stringify({ a: 'x'.repeat(24) }));
       expect(await knownOf('cat')).toEqual(['a', 'd', 'e']);
       expect(await knownOf('dan')).toEqual(['a']);
@@ -90,11 +90,11 @@ export function describeMemories(name: string, open: () => Promise<Store>): void
       expect(await put({ space: e, updatedAt: 49 })).toBe('owner_full');
       expect(await put({ space: e, owner: 'finn' })).toBe('stored');
       expect(await put({ space: a, entry: '"again"' })).toBe('stored');
-      // Expired entries of any space make room, and are deleted from the disk.
+      // Expired entries in any space of the owner are deleted, which makes room.
       expect(await put({ space: e, key: 'other', updatedAt: 50 })).toBe('stored');
       expect(await store.memories.list(d, 0)).toEqual([]);
       expect(await store.memories.remove(c, owner, ['k'])).toBe(1);
-      // Two spaces of 50 characters hold 100: 42, 42, the 6 that are there, and 10.
+      // The owner may store 100 characters: 42, 42, the 6 that are there already, and 10.
       const large = JSON.stringify('x'.repeat(40));
       expect(await put({ space: a, entry: large })).toBe('stored');
       expect(await put({ space: b, entry: large })).toBe('stored');
@@ -109,7 +109,8 @@ export function describeMemories(name: string, open: () => Promise<Store>): void
       expect(await store.memories.list(space, 49)).toHaveLength(1);
       expect(await store.memories.list(space, 50)).toHaveLength(0);
       expect(await store.memories.put(entry({ space, key: 'b', updatedAt: 50, expiresAt: 60 }), one)).toBe('stored');
-      // From the disk, too: otherwise short-lived entries fill it in spite of the quota.
+      // The expired entry is deleted, not only hidden: otherwise short-lived entries could fill the disk in spite of
+      // the quota.
       expect((await store.memories.list(space, 0)).map(({ key }) => key)).toEqual(['b']);
       expect(await store.memories.purge(55)).toBe(0);
       expect(await store.memories.purge(60)).toBe(1);

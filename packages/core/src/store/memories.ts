@@ -8,18 +8,21 @@ export interface MemoryRow {
   readonly createdAt: number;
 }
 
-/** A memory entry. Its space says whose it is, with namespace and tier. */
+/**
+ * A memory entry. Its space is a digest of its tier, its namespace, its scope and, unless the tier is shared, its
+ * owner.
+ */
 export interface MemoryEntryRow {
   readonly space: string;
-  /** The digest of its key. */
+  /** The digest of the key that its owner chose. */
   readonly key: string;
-  /** Who stored it: in a shared space, only that owner may change it. */
+  /** The caller that stored it. In a shared space, only this caller may change it. */
   readonly owner: string;
   /** As JSON text. */
   readonly entry: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** `null`: never. */
+  /** Null when it never expires. */
   readonly expiresAt: number | null;
 }
 
@@ -32,7 +35,7 @@ export interface MemoryUse {
 
 /** The limit of one space, without expired entries. */
 export interface MemoryQuota extends MemoryUse {
-  /** The limit of one owner: as much as this many full spaces hold, in any number of spaces. */
+  /** An owner may store as much as this many full spaces, spread over any number of spaces. */
   readonly spaces: number;
 }
 
@@ -45,20 +48,20 @@ export type MemoryPut = 'stored' | 'full' | 'owner_full' | 'foreign';
 
 export interface MemoriesStore {
   /**
-   * Creates the space, or keeps it as it is. Beyond the owner's limit the oldest spaces are forgotten. Entries are stored
-   * apart from their space, so they are found when it is opened again.
+   * Creates the space, or leaves an existing one unchanged. Beyond the owner's limit the oldest spaces are deleted, but
+   * not their entries: these are found again when the space is opened again.
    */
   open(row: MemoryRow, quota: MemoryQuota): Promise<void>;
   find(owner: string, memoryId: string): Promise<MemoryRow | undefined>;
   /**
-   * Adds an entry or puts it in place of the one with its key, whose `createdAt` it keeps. `full`: the space would hold more
-   * than its quota, `owner_full`: its owner would; `foreign`: the key is another's. None changes anything. Expired entries of
-   * the space and of the owner are deleted first.
+   * Adds an entry, or replaces the one with its key, whose `createdAt` it keeps. Nothing is stored on `full` (the space
+   * would exceed its quota), `owner_full` (the owner would exceed its limit) and `foreign` (another owner has an entry
+   * with this key). Expired entries of the space and of the owner are deleted first.
    */
   put(row: MemoryEntryRow, quota: MemoryQuota): Promise<MemoryPut>;
   /** The entries of a space that have not expired by `now`, newest first. */
   list(space: string, now: number): Promise<MemoryEntryRow[]>;
-  /** Deletes the entries with these keys that are the owner's. Returns how many. */
+  /** Deletes the owner's entries with these keys. Returns how many. */
   remove(space: string, owner: string, keys: readonly string[]): Promise<number>;
   /** Deletes expired entries. Returns how many. */
   purge(now: number): Promise<number>;

@@ -6,7 +6,10 @@ import { errorOf } from './sqlite-messages.ts';
 import { SqliteStore, type StoreOwner } from './sqlite-store.ts';
 import { StoreError } from './store-error.ts';
 
-/** The same store on a database in memory, gone with the process: for embedding without durability, and for tests. */
+/**
+ * Opens an SQLite store in memory, which is lost when the process ends: for embedding without durability, and for
+ * tests.
+ */
 export async function openMemoryStore(): Promise<SqliteStore> {
   return memoryStoreOn(await loadEngine());
 }

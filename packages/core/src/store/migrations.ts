@@ -14,8 +14,8 @@ import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
 /**
- * Brings the database to the newest version, or refuses it. Forward only: each step runs once, in a transaction of its
- * own together with its number, so that a kill in between changes nothing.
+ * Brings the database to the newest version, or refuses it. Each step runs once and sets its number in the same
+ * transaction, so that a kill in between changes nothing. There is no way back to an older version.
  */
 export function migrate(database: Database, path: string): void {
   const applicationId = numberOf(database, 'PRAGMA application_id');
@@ -50,9 +50,9 @@ export const APPLICATION_ID = 0x44726167;
 /**
  * Append only: a released step never changes.
  *
- * Requests and their envelopes are never rewritten. One is open as long as it has a row in `open_requests`; that row, not
- * the request, changes when it starts, and goes when it ends. A row of `frames` holds all frames that were added
- * together: their text one after the other and, when they are several, the length of each.
+ * A row of `requests` is never rewritten. A request is open as long as it has a row in `open_requests`, which changes
+ * when the request starts and is deleted when it ends. A row of `frames` has all frames that were added together: their
+ * texts one after the other and, if there are several, the length of each.
  */
 export const MIGRATIONS: readonly string[] = [
   `
@@ -168,11 +168,13 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE requests ADD COLUMN answer TEXT;
   ALTER TABLE requests ADD COLUMN answer_checksum BIGINT
   `,
-  // The repeated parts that an earlier version left out of `result`; null since then. `withRepeats` reads it.
+  // Parts that an earlier version left out of `result`, because they repeated others. Now always null. `withRepeats`
+  // reads it.
   'ALTER TABLE execution_ends ADD COLUMN repeats TEXT',
-  // The size of an owner's memory is computed for each new entry, and entries can be large: the index has their length.
+  // The size of an owner's memory is computed for each new entry. The index has the lengths, so that entries need not
+  // be read.
   'CREATE INDEX memory_entries_by_owner ON memory_entries (owner, expires_at, length(entry))',
-  // When a long request was last known to be open. Short ones have none, so their row is not written again.
+  // When a long request was last known to be open.
   `
   CREATE TABLE late_requests (
     request INTEGER PRIMARY KEY REFERENCES requests (id) ON DELETE CASCADE,
@@ -191,7 +193,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   INSERT INTO commits (id, count) VALUES (1, 0)
   `,
-  // Null in rows that are older.
+  // The checksums are null in older rows.
   `
   ${DAMAGE_TABLES};
   ALTER TABLE keys ADD COLUMN checksum BIGINT;
@@ -200,9 +202,9 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE registrations ADD COLUMN checksum BIGINT
   `,
   WORKFLOW_TABLES,
-  // Null: the key does not expire.
+  // Null for a key that does not expire.
   'ALTER TABLE keys ADD COLUMN expires_at BIGINT',
-  // What a foreign agent calls the conversation.
+  // The foreign agent's own id for the conversation.
   'ALTER TABLE sessions ADD COLUMN remote TEXT',
   ENDED_REQUEST_TABLES,
   PUSH_CONFIG_TABLES,
@@ -213,7 +215,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE tool_pins ADD COLUMN definition TEXT;
   ALTER TABLE tool_pins ADD COLUMN refused TEXT
   `,
-  // The opening of the store that works on it: rows of an earlier opening are claimed.
+  // The number of the store's opening that works on the row. Rows of an earlier opening are claimed.
   `
   ALTER TABLE open_requests ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
   ALTER TABLE open_executions ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;

@@ -1,15 +1,15 @@
 import type { PostgresStore, PostgresStoreOptions } from './postgres/postgres-store.ts';
 
 /**
- * Opens the store in a schema of a PostgreSQL database. Rejects with a `StoreError` that names the obstacle. The client is
- * loaded here: a server with another store does not load it.
+ * Opens the store in a schema of a PostgreSQL database. Rejects with a `StoreError` that names the obstacle. The
+ * PostgreSQL client is imported here, so that a server with another store does not load it.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const { connectPostgresStore } = await import('./postgres/postgres-store.ts');
   return connectPostgresStore(options);
 }
 
-/** PostgreSQL's version, where the store can use it. Rejects with a `StoreError` that names the obstacle. */
+/** The version of a PostgreSQL server that the store can use. Rejects with a `StoreError` that names the obstacle. */
 export async function postgresVersion(url: string): Promise<string> {
   const [{ readPostgresUrl }, { usableVersion }] = await Promise.all([
     import('./postgres/postgres-url.ts'),

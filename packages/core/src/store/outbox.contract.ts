@@ -194,7 +194,7 @@ export function describeOutbox(name: string, open: OpenStore): void {
           await one.outbox.add(delivery({ id, url: `https://${id}.example/` }));
           await one.outbox.gone(id, { at, reason: 'HTTP 410', status: 410 });
         }
-        // The first report counts, even if it is repeated later.
+        // The first report sets the time, even if it is repeated later.
         await one.outbox.add(delivery({ id: 'again', url: 'https://old.example/' }));
         await one.outbox.gone('again', { at: 5000, reason: 'HTTP 410', status: 410 });
         expect(await one.outbox.purge({ ended: 0, gone: 3000 })).toBe(1);

@@ -1,11 +1,11 @@
-/** The rows that this process is writing: reads of them meanwhile may be older than its memory. */
+/** Tracks the rows that this process is writing. Reading such a row may give an older state than the one in memory. */
 export class OwnWrites {
   readonly #open = new Map<string, number>();
-  /** Those that were written while the rows were read. */
+  /** During a reading, the ids of all rows that were being written since it began. */
   #written: Set<string> | undefined;
   #lastReading: Promise<unknown> = Promise.resolve();
 
-  /** Writes one row. The memory must have changed when this resolves. */
+  /** Writes one row. `write` must also change the memory before it resolves. */
   async of<Result>(id: string, write: () => Promise<Result>): Promise<Result> {
     this.#open.set(id, (this.#open.get(id) ?? 0) + 1);
     try {
@@ -19,8 +19,8 @@ export class OwnWrites {
   }
 
   /**
-   * Reads rows and applies them, except those that this process is writing. False when there were some: then they must be read again. One after
-   * the other: older rows must not overwrite newer ones.
+   * Reads rows and applies them, except those that this process is writing. False when there were such rows: they must
+   * be read again. Readings run one after the other, so that older rows do not overwrite newer ones.
    */
   reading<Row>(
     read: () => Promise<readonly Row[]>,

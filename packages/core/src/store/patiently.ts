@@ -4,17 +4,17 @@ import { failureOf } from '../refusals/refused.ts';
 export interface Patience {
   readonly clock: Clock;
   readonly log: Log;
-  /** Stops it: the next refusal is thrown. */
+  /** After it aborts, the next refusal is thrown. */
   readonly signal: AbortSignal;
   /** The name of the waiting work, for the log. */
   readonly what: string;
-  /** Writing twice has the same effect as writing once, so every error is worth another try. */
+  /** Whether writing twice has the same effect as writing once, so that every error may be retried. Default: false. */
   readonly isRepeatable?: boolean;
 }
 
 /**
- * Writes, and tries again while the store refuses temporarily: a full disk, or a database that another program
- * has locked. Accepted work must end while the server runs, not at its next start.
+ * Retries a write while the store refuses it temporarily, as on a full disk or when another program has locked the
+ * database. Accepted work must end while the server runs, not at its next start.
  */
 export async function patiently<T>(write: () => Promise<T>, patience: Patience): Promise<T> {
   const { clock, log, signal, what, isRepeatable = false } = patience;

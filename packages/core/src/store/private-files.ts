@@ -1,6 +1,9 @@
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 
-/** Makes the folder, for its owner only. An existing folder with other files in it keeps its mode: returns false then. */
+/**
+ * Creates the folder for its owner only. An existing folder that has files but not `ownFile` keeps its mode; returns
+ * false if others can read it then.
+ */
 export function createPrivateFolder(folder: string, ownFile: string): boolean {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if ((statSync(folder).mode & 0o077) === 0) return true;

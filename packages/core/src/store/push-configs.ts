@@ -4,7 +4,7 @@ import type { RequestKey } from './store.ts';
 /** The URL to which the events of one request are sent. */
 export interface PushConfig extends RequestKey {
   readonly configId: string;
-  /** Unique among all. Its deliveries are named after it. */
+  /** Unique among all configs. The ids of its deliveries begin with it. */
   readonly name: string;
   readonly url: string;
   /** The format of the events. */
@@ -12,21 +12,21 @@ export interface PushConfig extends RequestKey {
   /** Sealed by the vault; null when there are none. */
   readonly secrets: string | null;
   readonly createdAt: number;
-  /** The last event that was put into the outbox or skipped; empty before the first. */
+  /** Identifies the last event that was put into the outbox or skipped; empty before the first. */
   readonly position: string;
-  /** Nothing more will be sent. */
+  /** Whether nothing more will be sent. */
   readonly isOver: boolean;
 }
 
 export interface PushConfigRow extends PushConfig {
-  /** Of the request. */
+  /** The agent of the request. */
   readonly agentId: string;
 }
 
 export interface PushConfigStore {
   /**
-   * Stores it, unless the request is gone or has as many already. An existing config of this id keeps everything but its URL
-   * and format. False: not stored.
+   * Stores a config. An existing one with this id only gets the new URL, format and secrets. False, and nothing is
+   * stored, when the request is gone or has `most` configs already.
    */
   put(config: PushConfig, most: number): Promise<boolean>;
   find(key: RequestKey, configId: string): Promise<PushConfigRow | undefined>;

@@ -2,12 +2,12 @@ import type { AnswerEnd } from '@dragoman/protocols';
 import type { RequestKey } from './store.ts';
 
 /**
- * The progress of a request: it waits (`accepted`), an agent works on it (`started`), it has frames (`answering`), or how it
- * ended.
+ * The progress of a request: it waits (`accepted`), an agent works on it (`started`), it has frames (`answering`), or
+ * how it ended.
  */
 export type RequestProgress = 'accepted' | 'started' | 'answering' | AnswerEnd;
 
-/** A frame with which the progress of its request changes: the first one, a question, the end of a question, and the final one. */
+/** How a frame changes the progress of its request: the first one, a question, its end, or the final frame. */
 export interface ProgressChange {
   /** Epoch milliseconds; null counts as when the request was accepted. */
   readonly at: number | null;
@@ -15,20 +15,20 @@ export interface ProgressChange {
   readonly end?: AnswerEnd | undefined;
 }
 
-/** Which requests to list. Every absent member leaves a condition out. */
+/** The conditions that the listed requests meet. Absent members are no condition. */
 export interface RequestQuery {
   readonly owner?: string | undefined;
   readonly agentId?: string | undefined;
   readonly sessionId?: string | undefined;
   /** Any one of these. */
   readonly progress?: readonly RequestProgress[] | undefined;
-  /** Those whose progress changed at this time or later. Epoch milliseconds. */
+  /** Its progress last changed at this time or later. Epoch milliseconds. */
   readonly changedSince?: number | undefined;
-  /** Those of this protocol, as the provenance of their envelopes names it. */
+  /** The `source_protocol` in the provenance of its envelope. */
   readonly protocol?: string | undefined;
-  /** Those whose envelope contains this text, in upper or lower case of ASCII. */
+  /** Its envelope contains this text. The case of ASCII letters is ignored. */
   readonly text?: string | undefined;
-  /** Those that come after this one in the list, which may be gone by now. */
+  /** It comes after this place in the list. The request at the place may be gone by now. */
   readonly after?: RequestPlace | undefined;
   readonly limit: number;
 }
@@ -52,13 +52,13 @@ export interface ListedRequest extends RequestPlace {
 export interface RequestList {
   readonly rows: readonly ListedRequest[];
   /**
-   * How many the query matches, wherever `after` stands. Absent in a list of everybody's, and with `protocol` or `text`: they are
-   * not counted.
+   * How many requests the query matches, regardless of `after`. Absent without `owner`, and with `protocol` or `text`,
+   * because these are not counted.
    */
   readonly total?: number | undefined;
   /**
-   * A query that must skip many requests stops early, so that no caller blocks the store for long. This is the last one it
-   * looked at, where more follow: the next query begins after it.
+   * A query that must skip many requests stops early, so that no caller blocks the store for long. This is then the
+   * last place that it looked at; the next query continues after it.
    */
   readonly lookedUpTo?: RequestPlace | undefined;
 }

@@ -272,7 +272,7 @@ export function describeRequests(name: string, open: OpenStore): void {
 
       beforeEach(async () => {
         await store.requests.accept(request());
-        // Pieces of 1, 2, 3… so that a range begins and ends inside of them too.
+        // Rows of 1, 2, 3… frames, so that ranges also begin and end within a row.
         for (let from = 0, size = 1; from < frames.length; from += size, size += 1) {
           await store.requests.append(heldOf(store, ann('r1')), frames.slice(from, from + size));
         }
@@ -482,7 +482,7 @@ async function openOnes(store: Store, owner: string): Promise<string[]> {
   return rows.map(({ requestId }) => requestId);
 }
 
-/** A request of Ann's to the echo agent, with what the test cares about. */
+/** A request by Ann to the echo agent. `fields` replaces defaults. */
 export function requestRow(fields: Partial<RequestRow> = {}): RequestRow {
   return {
     owner: 'ann',

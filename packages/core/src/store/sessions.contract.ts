@@ -144,7 +144,7 @@ export function describeSessions(name: string, open: OpenStore): void {
         return rows.map(({ agentId, sessionId }) => `${agentId}/${sessionId}`).sort();
       };
 
-      // Other tests of this store have left theirs.
+      // Other tests of this store have left old requests and sessions.
       beforeEach(async () => {
         await store.requests.purge(Number.MAX_SAFE_INTEGER);
         await store.sessions.purge(Number.MAX_SAFE_INTEGER);
@@ -233,7 +233,7 @@ export function describeSessions(name: string, open: OpenStore): void {
           expect(total).toBe(5);
           return rows.map(({ requestId }) => requestId);
         };
-        // The newest has 7 bytes, each before it 14.
+        // The newest turn has 7 bytes, each earlier one 14.
         expect(await idsIn(35)).toEqual(['r4', 'r3', 'r2']);
         expect(await idsIn(34)).toEqual(['r4', 'r3']);
         expect(await idsIn(0)).toEqual(['r4']);

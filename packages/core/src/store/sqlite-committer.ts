@@ -9,11 +9,11 @@ import type { StoreStats } from './store.ts';
 import { StoreError } from './store-error.ts';
 
 /**
- * Runs calls on the database: a batch of writes in one transaction, with one fsync for all of them. An error in
- * one call is the answer to that call. It throws only when the store is broken.
+ * Runs calls on the database. The writes of a batch share one transaction and its fsync. An error in one call is the
+ * answer to that call; the methods throw only when the store is broken.
  */
 export class Committer {
-  // Keeps the database referenced as long as its statements: they dangle without it.
+  // Stays referenced, because prepared statements dangle when their database is garbage-collected.
   readonly #database: Database;
   readonly #operations: Operations;
   readonly #statements: ReturnType<typeof prepareTransaction>;
@@ -21,7 +21,7 @@ export class Committer {
   readonly #logPath: string;
   readonly #onRoom: (room: boolean) => void;
   readonly #elapsed: () => number;
-  /** Of the database, over all its life. */
+  /** The commits of the database since it was created. */
   #count: number;
   /** The number of this opening: higher than that of any earlier one that wrote something. */
   readonly epoch: number;
@@ -45,7 +45,6 @@ export class Committer {
     this.#count = countOf(database);
   }
 
-  /** How many commits the database contains. */
   get count(): number {
     return this.#count;
   }
@@ -72,7 +71,10 @@ export class Committer {
     }
   }
 
-  /** All of them, or none when the disk is full or another program has locked the database. */
+  /**
+   * Commits the calls together. A full disk refuses all but removals; a database that another program has locked
+   * refuses all.
+   */
   commit(calls: readonly StoreCall[]): StoreAnswer[] {
     try {
       if (!this.#hasRoom()) return this.#commitRemovals(calls);
@@ -87,7 +89,7 @@ export class Committer {
     }
   }
 
-  /** For after the answers: only the next batch waits for it. */
+  /** Call it after the answers are sent, so that only the next batch waits for it. */
   checkpointWhenDue(): void {
     if (this.#commitsSinceCheckpoint < this.#commitsPerCheckpoint && this.#logBytes() <= LOG_BYTES) return;
     this.#checkpoint();
@@ -98,7 +100,7 @@ export class Committer {
     try {
       this.#statements.truncatingCheckpoint.get();
     } catch (error) {
-      // Nothing is lost: the log stays, and is moved later.
+      // Nothing is lost: a later checkpoint moves the log.
       if (!isPassing(faultOf(error))) throw error;
     }
   }
@@ -108,7 +110,7 @@ export class Committer {
     this.#database.close();
   }
 
-  /** The disk has failed already: another failure adds nothing. */
+  /** Closes the database after the disk has failed. Further errors are ignored. */
   abandon(): void {
     try {
       this.#database.close();
@@ -116,8 +118,8 @@ export class Committer {
   }
 
   /**
-   * First without savepoints, which are as slow as a small write. A call that throws may have written before: then everything
-   * is undone and repeated, each call in a savepoint of its own.
+   * Runs the calls without savepoints first, because a savepoint is as slow as a small write. If a call throws, it may
+   * have written before, so everything is undone and repeated with a savepoint for each call.
    */
   #transaction(calls: readonly StoreCall[]): StoreAnswer[] {
     try {
@@ -169,7 +171,7 @@ export class Committer {
     }
   }
 
-  /** Ordinary writes wait until the ballast is back, or as much was freed inside the file: the last space is for deletions. */
+  /** Whether ordinary writes may run: the ballast is in place, or as much space is free inside the database file. */
   #hasRoom(): boolean {
     if (this.#ballast.held || this.#ballast.restore()) return true;
     const { free } = this.#statements.freeBytes.get() as { free: number };
@@ -206,8 +208,9 @@ export class Committer {
   }
 
   /**
-   * Moves the write-ahead log into the database, so that it stays short. SQLite could do so itself, but would not
-   * report a failed fsync. How many pages a commit adds shows only here, so the next interval is set from it.
+   * Moves the write-ahead log into the database, so that the log stays short. SQLite could do so itself, but would not
+   * report a failed fsync. The result shows how many pages the commits have added, which sets the interval to the next
+   * checkpoint.
    */
   #checkpoint(): void {
     try {
@@ -229,7 +232,7 @@ export class Committer {
 export interface CommitterOptions {
   readonly database: Database;
   readonly ballast: Ballast;
-  /** Of the write-ahead log. */
+  /** The path of the write-ahead log. */
   readonly logPath: string;
   /** Called when the disk became full, and when there is room again. */
   readonly onRoom: (room: boolean) => void;
@@ -250,7 +253,7 @@ export function errorData(error: unknown): ErrorData {
   }[faultOf(error)];
 }
 
-/** Nothing was recorded, and the same may work later. */
+/** Whether nothing was recorded and the same call may succeed later. */
 function isPassing(fault: SqliteFault): boolean {
   return fault === 'full' || fault === 'busy' || fault === 'unopened';
 }

@@ -23,7 +23,6 @@ export function openDatabase(engine: SqliteEngine, path: string): Database {
   }
 }
 
-/** A new database that no file holds. */
 export function openInMemory(engine: SqliteEngine): Database {
   const database = engine.open(':memory:');
   migrate(database, 'the database in memory');
@@ -36,17 +35,17 @@ function refuseDamaged(database: Database): void {
   if (verdict !== 'ok') throw Object.assign(new Error(String(verdict)), { errcode: SQLITE_CORRUPT });
 }
 
-/** In the data folder. */
+/** The name of the database file in the data folder. */
 export const DATABASE = 'dragoman.db';
 
-/** How long the write-ahead log may become before it is moved. Reusing the log is cheaper than letting it grow. */
+/** The size at which the write-ahead log is moved into the database. */
 export const LOG_BYTES = 16_777_216;
 
 const SQLITE_CORRUPT = 11;
 
 const WAY_OUT = 'Put a backup in its place, or move it away and start with --accept-loss to begin with an empty store.';
 
-// Temporary tables stay in memory: a file for them would need a descriptor in the middle of a write.
+// Temporary tables stay in memory, because a file would need a free descriptor in the middle of a write.
 const PRAGMAS = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;

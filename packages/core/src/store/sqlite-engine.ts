@@ -23,7 +23,7 @@ export interface Statement {
 
 export type Value = string | number | null | Uint8Array;
 
-/** `node:sqlite` where it is built in and stable, else the package with the same API and its binary inside. */
+/** Loads `node:sqlite` where it is built in and stable, else a package with the same API that contains its binary. */
 export async function loadEngine(version: string = process.versions.node): Promise<SqliteEngine> {
   const name = Number.parseInt(version, 10) >= FIRST_WITH_SQLITE ? 'node:sqlite' : '@photostructure/sqlite';
   try {
@@ -36,7 +36,7 @@ export async function loadEngine(version: string = process.versions.node): Promi
   }
 }
 
-/** The engine of a module, if one is given. */
+/** The engine that a module exports; without a module, the SQLite driver. */
 export async function engineOf(module: EngineModule | undefined): Promise<SqliteEngine> {
   return module === undefined ? loadEngine() : (await import(module.url)).engine(module.data);
 }
@@ -63,7 +63,7 @@ export function faultOf(error: unknown): SqliteFault {
     return FAULTS.find(({ code }) => code === (Number(error.errcode) & 0xff))?.fault ?? 'operation';
   }
   if ('code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')) return 'unopened';
-  // The package's `all` and `iterate` leave the number out; the text is SQLite's own.
+  // The package's `all` and `iterate` omit the number, so SQLite's message is matched.
   if (!('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return 'operation';
   return FAULTS.find(({ words }) => error.message.includes(words))?.fault ?? 'operation';
 }
@@ -80,7 +80,7 @@ const WAY_OUT =
 /** The shared memory beside the write-ahead log could not grow: SQLite's other sign of a full disk. */
 const SQLITE_IOERR_SHMSIZE = 4874;
 
-/** By SQLite's primary result code and its message. All others are caused by the operation. */
+/** SQLite's primary result codes with their messages. All other errors are caused by the operation. */
 const FAULTS: readonly { readonly code: number; readonly words: string; readonly fault: SqliteFault }[] = [
   { code: 5, words: 'database is locked', fault: 'busy' },
   { code: 6, words: 'database table is locked', fault: 'busy' },

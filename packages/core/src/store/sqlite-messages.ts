@@ -21,7 +21,7 @@ export interface EngineModule {
   readonly data: unknown;
 }
 
-/** Calls one after the other, each as its id, its name, the number of its values, and those; or the end. */
+/** A flat list of calls, each as its id, its name, the number of its values, and the values; or a request to close. */
 export type ToThread = readonly unknown[] | 'close';
 
 export interface StoreCall {
@@ -33,7 +33,7 @@ export interface StoreCall {
 export type FromThread =
   | { readonly kind: 'ready'; readonly epoch: number }
   | { readonly kind: 'refused'; readonly error: ErrorData }
-  /** Answers one after the other, each as the id of its call and its value, which is nearly always short. */
+  /** A flat list of answers, each as the id of its call and the value. */
   | readonly unknown[]
   | { readonly kind: 'failed'; readonly failed: readonly FailedAnswer[] }
   | { readonly kind: 'broken'; readonly error: ErrorData }
@@ -70,5 +70,5 @@ export function errorOf({ code, message }: ErrorData): Error {
   return code === undefined ? new Error(message) : new StoreError(code, message);
 }
 
-/** The operations of the thread. */
+/** The operations on the database, and those of the thread itself. */
 export type Questions = OperationsByName & { stats(): StoreStats; scrub(): void };

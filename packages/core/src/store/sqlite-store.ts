@@ -53,7 +53,7 @@ export interface StoreOwner extends AsyncDisposable {
   stats(): Promise<StoreStats>;
 }
 
-/** Every family as calls to the owner of the database. */
+/** The store as calls to the owner of an SQLite database. */
 export class SqliteStore implements Store {
   readonly #owner: StoreOwner;
 
@@ -280,7 +280,7 @@ export class SqliteStore implements Store {
     return this.#owner.stats();
   }
 
-  /** Finishes pending calls, empties the write-ahead log into the database, and releases the folder. */
+  /** Finishes pending calls, moves the write-ahead log into the database, and releases the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#owner[Symbol.asyncDispose]();
   }

@@ -83,7 +83,7 @@ function tellLeftOut(database: Database): void {
   }
 }
 
-/** On a full disk even opening may need room. */
+/** On a full disk even opening may need room, so the ballast is released and the work repeated. */
 function makingRoom<Result>(ballast: Ballast, work: () => Result): Result {
   try {
     return work();
@@ -102,7 +102,7 @@ function serve({ driver, lock, committer, marker }: Opened): void {
   const reads: StoreCall[] = [];
   const writes: StoreCall[] = [];
   let closing = false;
-  /** Calls of the thread itself. */
+  /** Calls that the thread itself answers. */
   const own: Readonly<Record<string, () => unknown>> = {
     stats: () => ({ driver, ...committer.counts }),
     scrub: () => committer.scrub(),
@@ -185,8 +185,8 @@ function tellGone(path: string): void {
   log('error', {}, `${path} was removed while the server runs: all it records now is lost when it stops`);
 }
 
-/** Writes that share one commit at most: a read may have to wait for one such commit. */
+/** The most writes that share one commit. A read may have to wait for one such commit. */
 const BATCH = 512;
 
-// Last, when everything above is initialized.
+// Started last, because it uses the constants above.
 await start();

@@ -1,6 +1,6 @@
 /**
- * Why an operation of the store failed. Matched by `code`, never by class. `failureOf` translates it for callers: doing that
- * here would load every protocol into the store's thread.
+ * Reports why an operation of the store failed. Match it by `code`, never by class. `failureOf` translates it for
+ * callers; it is not done here, because that would load every protocol into the store's thread.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -21,13 +21,13 @@ export type StoreErrorCode =
   | 'store_lost'
   /** Another process has claimed this run, or the run has ended. */
   | 'not_held'
-  /** The address of the database, or the way to sign in to it, is wrong; or it cannot be used as it is set up. */
+  /** The database's address or credentials are wrong, or the database cannot be used as it is set up. */
   | 'store_unreachable'
   /** Another process has this data folder or schema open. */
   | 'store_locked'
   /** The file is a database, but not ours. */
   | 'store_foreign'
-  /** The file was written by a newer version than this one. */
+  /** A newer version of Dragoman wrote the file. */
   | 'store_newer'
   /** No SQLite driver loads here. */
   | 'driver_missing';

@@ -15,11 +15,11 @@ import type { StoreStats } from './store.ts';
 import { StoreError } from './store-error.ts';
 
 export interface SqliteStoreOptions {
-  /** Made, for its owner only, when it does not exist. */
+  /** Created with access for its owner only, when it does not exist. */
   readonly folder: string;
   /**
-   * Called once, when the disk failed: from then on nothing is acknowledged, and the process should end, because only a
-   * new start shows what is on the disk.
+   * Called once, when the disk has failed. Nothing is acknowledged from then on. The process should end, because only a
+   * new start shows which writes are on the disk.
    */
   readonly onFatal: (error: StoreError) => void;
   readonly log?: Log;
@@ -27,7 +27,7 @@ export interface SqliteStoreOptions {
   readonly ballastBytes?: number;
   /** Open a database that has lost recorded history, or begin with an empty one beside its leftover files. Default: false. */
   readonly acceptLoss?: boolean;
-  /** In place of the SQLite driver. */
+  /** Replaces the SQLite driver. */
   readonly engine?: EngineModule;
 }
 
@@ -49,7 +49,7 @@ export async function startStoreThread(options: SqliteStoreOptions): Promise<Sto
   });
 }
 
-/** The main thread's side: hands calls to the thread that owns the database, and its answers back to their callers. */
+/** The main thread's side of the thread that owns the database: sends it calls and resolves them with its answers. */
 export class StoreThread implements AsyncDisposable {
   /** The number of this opening of the store. */
   readonly epoch: number;
@@ -63,7 +63,7 @@ export class StoreThread implements AsyncDisposable {
   #queued = 0;
   #lastId = 0;
   #state: 'open' | 'closing' | 'broken' = 'open';
-  /** Why no calls are accepted any more. */
+  /** The error of all further calls, once the store is closed or broken. */
   #reason: StoreError | undefined;
 
   constructor(worker: Worker, closed: Int32Array, { epoch, onFatal, log }: StoreThreadOptions) {
@@ -98,8 +98,8 @@ export class StoreThread implements AsyncDisposable {
     if (this.#reason !== undefined) return Promise.reject(this.#reason);
     this.#lastId += 1;
     const id = this.#lastId;
-    // All calls of this turn of the event loop share one message, which wakes the thread once. Of many calls the first are sent
-    // at once, so that the thread can start meanwhile.
+    // All calls of this turn of the event loop share one message, which wakes the thread once. The first of many calls
+    // are sent at once, so that the thread can start on them.
     if (this.#outgoing.length === 0) setImmediate(() => this.#flush());
     this.#outgoing.push(id, name, values.length, ...values);
     this.#queued += 1;
@@ -114,7 +114,7 @@ export class StoreThread implements AsyncDisposable {
     return this.ask('stats');
   }
 
-  /** Finishes pending calls, empties the write-ahead log into the database, and releases the folder. */
+  /** Finishes pending calls, moves the write-ahead log into the database, and releases the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#state === 'open') {
       this.#flush();
@@ -138,7 +138,7 @@ export class StoreThread implements AsyncDisposable {
     }
   }
 
-  /** Some value cannot be sent to a thread: only the call with that value fails. */
+  /** Sends each call alone, so that only a call whose values cannot be sent to a thread fails. */
   #flushOneByOne(outgoing: readonly unknown[]): void {
     for (let at = 0, end = 0; at < outgoing.length; at = end) {
       end = at + 3 + Number(outgoing[at + 2]);
@@ -146,7 +146,7 @@ export class StoreThread implements AsyncDisposable {
         this.#worker.postMessage(outgoing.slice(at, end));
       } catch (error) {
         const id = Number(outgoing[at]);
-        // Later, because the last of them is still being queued.
+        // Rejected later, because `ask` has not yet added the last of these calls to `#pending`.
         setImmediate(() => this.#settled(id)?.reject(error instanceof Error ? error : new Error(String(error))));
       }
     }
@@ -170,7 +170,7 @@ export class StoreThread implements AsyncDisposable {
     return pending;
   }
 
-  /** From here on no write is acknowledged. */
+  /** No call is acknowledged any more. */
   #break(message: string): void {
     if (this.#state === 'broken') return;
     const reason = new StoreError('store_unavailable', message);
@@ -190,7 +190,7 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** Calls that are worth a message of their own. */
+/** So many calls are sent without waiting for the end of the turn. */
 const MANY = 12;
-/** How long an exit waits for the commit that is being made. */
+/** How long an exit waits for the thread to close the database. */
 const EXIT_MS = 5_000;

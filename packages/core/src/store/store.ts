@@ -35,8 +35,8 @@ export type * from './threads.ts';
 export type * from './workflows.ts';
 
 /**
- * The durable record. A promise of a write resolves only after what it did has reached the disk (fsync); concurrent
- * writes share one. Everything is keyed by its owner first: a query cannot reach another principal's row by accident.
+ * The durable record. The promise of a write resolves only after its changes have reached the disk (fsync); concurrent
+ * writes share one fsync. Keys begin with the owner, so a query cannot reach another principal's row by accident.
  * Failed reads and writes reject with a `StoreError`, distinguished by its `code`.
  */
 export interface Store extends AsyncDisposable {
@@ -62,23 +62,23 @@ export interface Store extends AsyncDisposable {
   readonly anonymous: AnonymousStore;
   /** This node and the others; absent where one process owns the store. */
   readonly cluster?: ClusterStore;
-  /** Changes by other processes; absent where one process owns the store. */
+  /** Shows changes by other processes; absent where one process owns the store. */
   readonly families?: FamilyStore;
   /** Epoch milliseconds by the clock of the database; absent where that is this machine's. */
   now?(): Promise<number>;
-  /** Runs work that only one process at a time may do, once; absent where one process owns the store. */
+  /** Runs the work while no other process runs work of this name; absent where one process owns the store. */
   inTurn?<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
-  /** Its statistics, where it has any. */
+  /** Absent where the store has no statistics. */
   stats?(): Promise<StoreStats>;
 }
 
-/** Since the store was opened. */
+/** Counts since the store was opened. */
 export interface StoreStats {
   readonly driver: string;
-  /** Writes done, and the commits (each one fsync) that they shared. */
   readonly writes: number;
+  /** The commits that the writes shared, each with one fsync. */
   readonly commits: number;
-  /** From the beginning of each transaction to the end of its fsync, together. */
+  /** The sum of all transactions' times, each from its beginning to the end of its fsync. */
   readonly commitMs: number;
   readonly checkpoints: number;
 }
@@ -89,7 +89,7 @@ export interface RequestKey {
   readonly requestId: string;
 }
 
-/** accepted → started → finished. After a crash, accepted requests run; started ones are ended. */
+/** accepted → started → finished. After a crash, accepted requests run; started ones are continued or ended. */
 export type RequestState = 'accepted' | 'started' | 'finished';
 
 export interface RequestRow extends RequestKey {
@@ -97,7 +97,7 @@ export interface RequestRow extends RequestKey {
   readonly sessionId: string | null;
   /** The caller's `Idempotency-Key`, a second name for the same request. */
   readonly idempotencyKey: string | null;
-  /** As `envelopeRecord` wrote it: JSON text without secrets and default values. */
+  /** Written by `envelopeRecord`: JSON text without secrets and default values. */
   readonly envelope: string;
   readonly state: RequestState;
   /** Epoch milliseconds. */
@@ -110,7 +110,7 @@ export interface RequestRow extends RequestKey {
 /** The names by which a repeated request is recognized. */
 export type RequestName = RequestKey & Pick<RequestRow, 'idempotencyKey'>;
 
-/** A request with how it arrived, as `arrivalText` wrote it; null for one that was recorded without. */
+/** `arrival` is written by `arrivalText`; null for a request that was recorded without it. */
 export interface ArrivedRow extends RequestRow {
   readonly arrival: string | null;
 }
@@ -120,7 +120,7 @@ export interface FrameRow {
   readonly isFinal: boolean;
   /** The response as JSON text: a resumed stream is byte for byte the same. */
   readonly text: string;
-  /** Recorded with it, for lists of requests. Frames that are read do not have it. */
+  /** Set only on frames to record; lists of requests use it. */
   readonly change?: ProgressChange | undefined;
 }
 
@@ -133,11 +133,14 @@ export type Accepted =
 
 /** Data that is recorded with a request, in one commit. */
 export interface RecordedWith {
-  /** That it was signed with. */
+  /** The nonce of its signature. */
   readonly nonce?: NonceRow | undefined;
-  /** How it arrived, as `arrivalText` wrote it. */
+  /** Written by `arrivalText`. */
   readonly arrival?: string | undefined;
-  /** The number of the other node that answers it, which `takeHandedOver` gives it to. Only in a store of several nodes. */
+  /**
+   * The number of the other node that is to answer the request and gets it by `takeHandedOver`. Only with several
+   * nodes.
+   */
   readonly holder?: number | undefined;
   /** The letter of a mailbox message. */
   readonly letter?: NewLetter | undefined;
@@ -145,38 +148,41 @@ export interface RecordedWith {
 
 export interface RequestStore {
   /**
-   * Records a request, in the state given, with what belongs to it; or returns the earlier one that has its id or, failing that, its
-   * idempotency key, and records nothing but the nonce.
+   * Records a request, in the state of `row`, together with `beside`. If an earlier request has its id or its
+   * idempotency key, returns that one and records nothing but the nonce.
    */
   accept(row: RequestRow, beside?: RecordedWith): Promise<Accepted>;
-  /** The same for a request that was answered before it could be recorded: all in one commit, or nothing. */
+  /** Like `accept`, for a request that was answered before it was recorded: records both in one commit. */
   acceptAnswered(row: RequestRow, frames: readonly FrameRow[], beside?: Omit<RecordedWith, 'nonce'>): Promise<Accepted>;
-  /** accepted → started. False when it is not waiting any more. */
+  /** accepted → started. False when the request is not waiting any more, or another process has claimed it. */
   start(held: Held): Promise<boolean>;
   /**
-   * Adds frames in sequence; the final one makes the request finished. Throws on a gap or a repeat, which only a bug can cause, and
-   * `not_held` when the request has ended or another process has claimed it.
+   * Adds frames in sequence; the final one makes the request finished. Throws on a gap or a repeat, which only a bug
+   * can cause, and `not_held` when the request has ended or another process has claimed it.
    */
   append(held: Held, frames: readonly FrameRow[]): Promise<void>;
   find(key: RequestKey): Promise<RequestRow | undefined>;
   /** The earlier request that `accept` would return, without recording anything. */
   earlier(request: RequestName): Promise<RequestRow | undefined>;
-  /** Everybody's requests of this id, newest first: callers choose it, so there may be several. */
+  /** The requests of all owners with this id, newest first. Callers choose ids, so there may be several. */
   named(requestId: string): Promise<ArrivedRow[]>;
   /**
-   * Frames after `after` (-1 for all) in order: at most `limit` of them, and at most `maxBytes` of text unless the first
-   * alone is larger.
+   * The frames after a sequence (-1 for all), in order: at most `limit`, and at most `maxBytes` of text unless the
+   * first frame alone is longer.
    */
   frames(key: RequestKey, range: { after: number; limit: number; maxBytes: number }): Promise<FrameRow[]>;
   /** Requests by owner, agent, session, progress and time, newest change first. */
   list(query: RequestQuery): Promise<RequestList>;
   /** Takes over at most `limit` open requests whose process is gone, oldest first. */
   claim(limit: number): Promise<Claimed<RequestRow>[]>;
-  /** Notes of those accepted before then which are open now: when they end, their answers are kept from now on. */
+  /**
+   * Notes which requests accepted before a time are open at `now`, so that `purge` keeps their answers as if accepted
+   * then.
+   */
   noteOpen(acceptedBefore: number, now: number): Promise<void>;
   /**
-   * Forgets finished requests, with their frames, that were accepted before then and not noted to be open since. Returns how
-   * many. Where the clock was set back in between, some may stay until the next time.
+   * Deletes finished requests, with their frames, that were accepted before a time and not noted as open since. Returns
+   * how many. After the clock was set back, some may stay until a later purge.
    */
   purge(before: number): Promise<number>;
 }
@@ -199,45 +205,52 @@ export interface SessionRow extends SessionKey {
 /** One turn of a conversation: the request and, when it has ended, the final frame. */
 export interface RecordedTurn {
   readonly requestId: string;
-  /** As in its request's row. */
+  /** As in the row of its request. */
   readonly envelope: string;
   readonly final: string | null;
   readonly acceptedAt: number;
 }
 
 export interface SessionStore {
-  /** Makes it, or leaves it as it is. A request with a session id makes its session too, in the same commit. */
+  /** Adds the session unless it exists. A request with a session id adds its session in its own commit. */
   create(row: SessionRow): Promise<void>;
   /** Newest first. */
   list(
     owner: string,
     page: { offset: number; limit: number; agentId?: string; cwd?: string | undefined },
   ): Promise<{ rows: SessionRow[]; total: number }>;
-  /** Those of an owner with this id, one for each agent that has it; the last used first. */
+  /** The owner's sessions with this id, one for each agent that has it; the last used first. */
   named(owner: string, sessionId: string): Promise<SessionRow[]>;
   /**
-   * Deletes it with its finished requests and, where it is a thread, its messages; false when none of these exist. A
-   * thread may exist after its session is gone, because messages are kept for longer. Requests still running in it keep running,
+   * Deletes a session with its finished requests and, if it is a thread, its messages; false when none of these exist.
+   * A thread may exist after its session is gone, because messages are kept for longer. Running requests continue
    * outside of any session.
    */
   delete(key: SessionKey): Promise<boolean>;
-  /** The agent's own name for the conversation, as its driver wrote it; `null` where there is none. */
+  /** The agent's own id of the conversation, as its driver recorded it with `setRemote`; null without one. */
   remote(key: SessionKey): Promise<string | null>;
-  /** Writes it down; `null` forgets it. A session that is gone stays so. */
+  /** Records the agent's own id; null removes it. Does nothing when the session does not exist. */
   setRemote(key: SessionKey, remote: string | null): Promise<void>;
   /** All sessions with an agent, in no particular order. */
   allWith(agentId: string): Promise<Pick<SessionKey, 'owner' | 'sessionId'>[]>;
-  /** Whose sessions have this id with the agent: callers choose it, so there may be several; two are enough to know. */
+  /**
+   * The owners, at most two, of the sessions with this id and agent. Callers choose ids, so there may be several
+   * owners.
+   */
   owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
   /**
-   * Newest first, at most `limit` of them and at most `maxBytes` of text unless the first alone is larger; with `before`,
-   * those before the request of this id, which may not be recorded yet. `total` is how many the session has.
+   * Newest first: at most `limit` turns, and at most `maxBytes` of text unless the first turn alone is longer. With
+   * `before`, only turns before the request with this id; if it is not recorded yet, all turns. `total` counts all
+   * turns of the session.
    */
   turns(
     key: SessionKey,
     page: { offset: number; limit: number; maxBytes: number; before?: string | undefined },
   ): Promise<{ rows: RecordedTurn[]; total: number }>;
-  /** Forgets those last used before then that have no request left. Returns how many; as with requests, some may stay. */
+  /**
+   * Deletes sessions last used before a time that have no request left. Returns how many; as with requests, some may
+   * stay.
+   */
   purge(before: number): Promise<number>;
 }
 
@@ -245,12 +258,12 @@ export interface SessionStore {
 export interface KeyRow {
   readonly keyId: string;
   readonly hash: string;
-  /** Whose key: an agent id, or `admin`. */
+  /** The agent whose key it is, or `admin`. */
   readonly agentId: string;
   readonly role: 'agent' | 'admin';
   readonly description: string | null;
   readonly createdAt: number;
-  /** It is not accepted from then on; null: it does not expire. */
+  /** Epoch milliseconds from which it is not accepted any more; null when it does not expire. */
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
 }
@@ -258,13 +271,14 @@ export interface KeyRow {
 export interface KeyStore {
   put(row: KeyRow): Promise<void>;
   list(): Promise<KeyRow[]>;
-  /** False when there is no such key or it is revoked already. */
+  /** False when the key does not exist or is revoked already. */
   revoke(keyId: string, at: number): Promise<boolean>;
 }
 
-/** An agent made by administration: its permissions, limits and driver as JSON text. */
+/** An agent that was added by administration. */
 export interface AgentRow {
   readonly agentId: string;
+  /** Its permissions, limits and driver as JSON text. */
   readonly definition: string;
   readonly createdAt: number;
 }
@@ -292,11 +306,11 @@ export interface CounterSpan {
 
 export interface CounterStore {
   load(since: number): Promise<CounterRow[]>;
-  /** Adds to the counts, which several processes may do; slices before `forget` are dropped. */
+  /** Adds to the recorded counts, which several processes may share. Slices before `forget` are deleted. */
   add(rows: readonly CounterRow[], forget: number): Promise<void>;
   /**
-   * Adds the result of `decide` to the counts of a principal, while no other process does so for it; returns the new counts. `decide`
-   * may be called more than once. Absent where one process owns the store.
+   * Adds the result of `decide` to the counts of a principal while no other process can, and returns the new counts.
+   * `decide` may be called more than once. Absent where one process owns the store.
    */
   lease?(
     principal: string,

@@ -7,7 +7,7 @@ import type { RequestKey, SessionKey } from './store.ts';
  */
 export interface Letter extends RequestKey {
   readonly agentId: string;
-  /** Null when it belongs to none. */
+  /** Null when it belongs to no thread. */
   readonly threadId: string | null;
   /** Epoch milliseconds. */
   readonly acceptedAt: number;
@@ -15,7 +15,7 @@ export interface Letter extends RequestKey {
 
 /** A letter as it is recorded with its request, in one commit (`RequestStore.accept`). */
 export interface NewLetter {
-  /** Where the message is kept with its answer; null when it belongs to no thread. */
+  /** The thread that keeps the message and its answer; null when it belongs to no thread. */
   readonly thread: {
     readonly threadId: string;
     /** The message as JSON text. */
@@ -51,12 +51,12 @@ export interface ThreadSummary {
   readonly threadId: string;
   /** The agent of the last message. */
   readonly agentId: string;
-  /** Of those that are kept. */
+  /** How many messages are kept. */
   readonly messages: number;
   readonly lastAt: number;
 }
 
-/** Whose threads: those of an owner, or those with messages to an agent. */
+/** Selects the threads of an owner, or the threads with messages to an agent. */
 export type ThreadListView = { readonly owner: string } | { readonly agentId: string };
 
 export interface ThreadPage {
@@ -65,11 +65,12 @@ export interface ThreadPage {
   readonly more: boolean;
 }
 
-/** Part of a thread from its beginning, or after a message. */
+/** A part of a thread. */
 export interface ThreadRange {
+  /** The sequence of the message before the part; 0 for the beginning. */
   readonly after: number;
   readonly limit: number;
-  /** Of text, unless the first message alone is larger. */
+  /** The most bytes of text, unless the first message alone is longer. */
   readonly maxBytes: number;
 }
 
@@ -78,43 +79,46 @@ export interface EarlierRange {
   /** The id of the message. */
   readonly before: string;
   readonly limit: number;
-  /** Of text: a message that exceeds it, and all earlier ones, are left out. */
+  /** The most bytes of text. The first message that exceeds it and all earlier ones are left out. */
   readonly maxBytes: number;
 }
 
 export interface ThreadStore {
-  /** Its request is gone: forgets the letter and its message. */
+  /** Deletes the letter and its message, because its request is gone. */
   drop(key: RequestKey): Promise<void>;
   /**
-   * Puts the answer into the thread and the callback into the outbox, in one commit. False, and nothing done, when that was
-   * done before.
+   * Puts the answer into the thread and the callback into the outbox, and removes the letter, in one commit. Returns
+   * false and does nothing when that was done before.
    */
   settle(
     key: RequestKey,
     answer: { readonly message: ThreadMessage | null; readonly delivery: NewDelivery | null; readonly keep: number },
   ): Promise<boolean>;
   /**
-   * Puts one more message into the thread of a letter that is not settled, and a callback into the outbox, in one commit. False, and
-   * nothing done, when the letter is settled or that was done before: the thread has a message of that id, or the outbox the delivery.
+   * Puts one more message into the thread of an open letter, and a callback into the outbox, in one commit. Returns
+   * false and does nothing when the letter is settled, the thread has a message with this id, or the outbox has the
+   * delivery.
    */
   add(
     key: RequestKey,
     addition: { readonly message: ThreadMessage; readonly delivery: NewDelivery | null; readonly keep: number },
   ): Promise<boolean>;
-  /** Takes over at most `limit` letters that are not settled and whose process is gone, oldest first. */
+  /** Takes over at most `limit` open letters whose process is gone, oldest first. */
   claim(limit: number): Promise<Letter[]>;
-  /** The requests of this id by owners with this prefix; two are enough to know that there are several. */
+  /** The requests, at most two, with this id whose owners have this prefix. */
   sentBy(ownerPrefix: string, requestId: string): Promise<RequestKey[]>;
-  /** Whether the owner's thread has a message of this id. */
   has(owner: string, threadId: string, messageId: string): Promise<boolean>;
-  /** The ids of the questions in the owner's thread at this millisecond. */
+  /** The ids of the questions that were put into the owner's thread at this millisecond. */
   requestIdsAt(owner: string, threadId: string, at: number): Promise<string[]>;
-  /** Threads whose id comes after `after`, in the order of their ids. Of an agent, each is that of the owner who wrote last. */
+  /**
+   * Threads whose id comes after `after`, in the order of their ids. For an agent, several owners may use one thread
+   * id: the thread of the owner who wrote last is listed.
+   */
   list(view: ThreadListView, range: { readonly after: string; readonly limit: number }): Promise<ThreadSummary[]>;
   /** The messages after `after` in order. An agent sees the thread of the owner who wrote last. */
   page(view: ThreadView, range: ThreadRange): Promise<ThreadPage>;
-  /** The newest messages of a conversation before this one in the thread, oldest first. */
+  /** The newest messages of a conversation before a message, oldest first. */
   latest(key: SessionKey, range: EarlierRange): Promise<ThreadMessage[]>;
-  /** Deletes messages older than that, and the counts of threads whose last message is older. Returns how many messages. */
+  /** Deletes older messages, and the last numbers of threads whose last message is older. Returns how many messages. */
   purge(before: { readonly messages: number; readonly counts: number }): Promise<number>;
 }

@@ -2,14 +2,14 @@
 export interface WorkflowRow extends NewWorkflow {
   /** 1, 2, 3… under one name; a number is never used twice. */
   readonly version: number;
-  /** Null while its name is there. */
+  /** Null until the name is removed. */
   readonly removedAt: number | null;
 }
 
 export interface NewWorkflow {
   readonly name: string;
   readonly description: string;
-  /** JSON lines. */
+  /** The workflow as JSON lines. */
   readonly text: string;
   readonly planHash: string;
   /** Epoch milliseconds. */
@@ -17,7 +17,10 @@ export interface NewWorkflow {
 }
 
 export interface WorkflowStore {
-  /** Adds the next version, unless the newest has the same text and description. Gives the version that runs from now on. */
+  /**
+   * Adds the next version, unless the newest has the same text and description. Returns the version that runs from now
+   * on.
+   */
   put(workflow: NewWorkflow): Promise<WorkflowRow>;
   /** The newest version of every name that was not removed, by name. */
   list(): Promise<WorkflowRow[]>;

@@ -7,7 +7,7 @@ export class Backoff {
     return Math.min(1000 * 2 ** this.#failures++, LONGEST);
   }
 
-  /** It worked: the next failure is the first again. */
+  /** Call it after a success: the next wait is one second again. */
   reset(): void {
     this.#failures = 0;
   }

@@ -7,7 +7,7 @@ export interface CountdownClock {
   after(milliseconds: number, callback: () => void): Cancel;
 }
 
-/** Calls back after some time, without the time in which a question to a person is open. */
+/** Calls back after some time. The time in which a question to a person is open does not count. */
 export class Countdown {
   readonly #clock: CountdownClock;
   readonly #onOver: () => void;
@@ -31,7 +31,7 @@ export class Countdown {
     this.#cancel();
   };
 
-  /** Runs `ask`, and pauses until the answer arrives. */
+  /** Wraps `ask` so that the countdown pauses until the answer arrives. */
   pausing(ask: Ask): Ask {
     return async (question, options) => {
       this.pause();

@@ -3,9 +3,9 @@ import type { Clock, Log } from '../ports/ports.ts';
 export interface EveryHourOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Stops it. */
+  /** Stops the repetition. */
   readonly signal: AbortSignal;
-  /** The log message when it fails. The next try is an hour later. */
+  /** The log message when the task fails. It runs again an hour later. */
   readonly failed: string;
 }
 

@@ -2,9 +2,9 @@ import type { Clock, Log } from '../ports/ports.ts';
 import { ONE_HOUR } from './every-hour.ts';
 
 /**
- * The time by which old data is deleted. A wall clock that jumps ahead must not delete everything at once: within a process, time
- * is the smaller of wall and monotonic time; after a start that finds a jump of more than a day, it is for an hour what it was
- * when the last data was stored, so that an operator can correct the clock.
+ * The current time, for deleting old data. A wall clock that jumps ahead must not cause everything to be deleted. So
+ * within a process, the time is the smaller of wall and monotonic time. If a start finds a jump of more than a day, the
+ * time stays at that of the newest stored data for an hour, so that an operator can correct the clock.
  */
 export class PurgeTime {
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class PurgeTime {
     );
   }
 
-  /** Epoch milliseconds, whole ones: PostgreSQL refuses others. */
+  /** Epoch milliseconds, as an integer because PostgreSQL refuses fractions. */
   now(): number {
     const held = this.#held;
     if (held !== undefined && this.#clock.elapsed() < held.until) return held.at;

@@ -4,7 +4,7 @@ import type { SecretPlace } from '../gate/injection.ts';
 import { CredentialDefinition as validate } from '../generated/vault.js';
 import { CredentialBody, CredentialIdShape } from './definition.ts';
 
-/** A credential in the vault's form: normalized hosts, defaults filled in. */
+/** A credential to put into the vault. Hosts are normalized and defaults filled in. */
 export interface NewCredential {
   readonly id: string;
   readonly type: CredentialBody['type'];
@@ -14,7 +14,7 @@ export interface NewCredential {
   readonly description: string | null;
 }
 
-/** A credential as administration sends it, or every problem. No issue shows the value. */
+/** Decodes the body of `PUT /admin/v1/credentials/{id}`. No issue shows the value of the secret. */
 export function decodeCredential(id: string, json: Json): Outcome<NewCredential> {
   const issues: Issue[] = [...idIssues(id), ...issuesOf(validate, CredentialBody, json).map(withoutValue)];
   if (issues.length > 0) return reject(...issues);
@@ -45,7 +45,7 @@ function hostIssues(hosts: readonly string[], places: readonly SecretPlace[]): I
 function valueIssues(type: string, value: string, places: readonly SecretPlace[]): Issue[] {
   const bytes = Buffer.byteLength(value);
   if (type !== 'username' && bytes < MIN_SECRET_BYTES) {
-    // A shorter one occurs in too many texts by chance, so it could not be kept out of answers.
+    // A shorter secret occurs in too many texts by chance, so it could not be removed from answers.
     const message = `value must have at least ${MIN_SECRET_BYTES} bytes; got ${bytes}`;
     return [{ pointer: '/value', code: 'too_short', message }];
   }
@@ -56,7 +56,7 @@ function valueIssues(type: string, value: string, places: readonly SecretPlace[]
   return [];
 }
 
-/** The sentence of an issue may quote what it is about. */
+/** Replaces the message of an issue about the value, because it may quote the value. */
 function withoutValue(issue: Issue): Issue {
   return issue.pointer === '/value' ? { pointer: issue.pointer, code: issue.code, message: VALUE_RULE } : issue;
 }

@@ -1,7 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a reference is written like this
 import type { Static } from '@dragoman/protocols';
 
-/** How a secret is written where it goes. */
 const CREDENTIAL_TYPES = ['bearer-token', 'api-key', 'password', 'username'] as const;
 
 /** The places for a secret: in a request, or in the environment of a program. */
@@ -10,7 +9,7 @@ export const PLACES = ['header', 'query', 'body', 'env'] as const;
 /** The description of values that may refer to a secret. */
 export const REFERENCES = 'A value may refer to a secret: `${NAME}`, `file:PATH` or `vault:ID`.';
 
-/** The name a request refers to it by. */
+/** The id by which requests refer to a credential. */
 export const CredentialIdShape = {
   type: 'string',
   minLength: 1,

@@ -1,19 +1,20 @@
-/** The meaning of an escape as UTF-8, and its length in bytes. */
 export interface Escape {
+  /** The escaped character in UTF-8; of a percent-encoding, the byte. */
   readonly means: Uint8Array;
+  /** The length of the escape in bytes. */
   readonly length: number;
 }
 
 export interface Escapes {
   readonly found: readonly Escape[];
-  /** The bytes ran out in an escape: with more of them it may mean something else. */
+  /** Whether the bytes end within an escape, so that more bytes may change the result. */
   readonly open: boolean;
 }
 
 /**
- * Every escape that a place can be read as, beside what it is by itself: percent-encoded, escaped for JSON (also twice, as in JSON
- * that another JSON text quotes) or for HTML, or a character in one byte as old header fields have it. Never looks further
- * than a few dozen bytes.
+ * All escapes that can begin at a place: percent-encoding, escapes of JSON (also escaped twice, as in JSON within JSON)
+ * and of HTML, and characters in one byte, as in old header fields. The place can also stand for itself. Looks at most
+ * a few dozen bytes ahead.
  */
 export function escapesAt(bytes: Uint8Array, at: number): Escapes {
   const byte = bytes[at] ?? 0;
@@ -59,7 +60,7 @@ function backslashAt(bytes: Uint8Array, at: number): Escapes {
   return { found: [once, { means: utf8(fourth), length: 4 }], open: false };
 }
 
-/** `\u0041`, by code unit, behind so many backslashes; two of them for a character beyond the first 65,536. */
+/** `\u0041` is one UTF-16 code unit, after this many backslashes. A character beyond U+FFFF needs two of them. */
 function unitAt(bytes: Uint8Array, at: number, backslashes: number): Escapes {
   const head = backslashes + 1;
   const first = digitsAt(bytes, at + head, { base: 16, most: 4 });
@@ -78,7 +79,7 @@ function unitAt(bytes: Uint8Array, at: number, backslashes: number): Escapes {
   return pair > 0xffff ? one(pair, 2 * length) : NONE;
 }
 
-/** `&amp;`, `&#65;` and `&#x41;`; a number also with leading zeros and without its semicolon. */
+/** `&amp;`, `&#65;` or `&#x41;`. A number may have leading zeros, and may lack its semicolon. */
 function entityAt(bytes: Uint8Array, at: number): Escapes {
   const second = bytes[at + 1];
   if (second === undefined) return OPEN;
@@ -106,7 +107,7 @@ function namedAt(bytes: Uint8Array, at: number): Escapes {
 interface Digits {
   readonly value: number;
   readonly digits: number;
-  /** The bytes ran out where there could be another. */
+  /** Whether the bytes end where another digit could follow. */
   readonly isCut: boolean;
 }
 

@@ -6,25 +6,25 @@ import { syncFolder, writeSecretFile } from '../secrets/secret-file.ts';
 import { VaultError } from './vault-error.ts';
 import { keyFault } from './vault-key.ts';
 
-/** The source of a vault key, and the target of a changed one. */
+/** Provides the key of the vault, and stores a new one when it changes. */
 export interface KeySource {
-  /** The name for messages to operators. */
+  /** The name of the source in messages to operators. */
   readonly name: string;
-  /** Texts that may be the key; more than one after a change that was cut short. */
+  /** Texts that may be the key: more than one after an interrupted change, or when the operator names the next key. */
   candidates(): readonly string[];
   /** The key for a vault that has none yet. */
   create(): string;
-  /** A new key, if none is given; `undefined` if only the operator can choose it. */
+  /** The key to change to if the operator gives none; `undefined` if only the operator can choose it. */
   next(): string | undefined;
-  /** Keeps a key that is about to be used, beside the one that is. */
+  /** Stores the key of a change that is about to begin, beside the current one. */
   stage(text: string): void;
-  /** From here on this is the only one. */
+  /** Makes a key the only one, after a change. */
   settle(text: string): void;
 }
 
 /**
- * The key in the environment. After a change the operator has to change it there too, before the next start. With `next`, the key to
- * change to, every process that has both follows the change while it runs.
+ * The key in the environment. After a change the operator must change it there, too, before the next start. A process
+ * that also has `next`, the key to change to, follows the change while it runs.
  */
 export function environmentKey(text: string, next?: string): KeySource {
   for (const [name, value] of [
@@ -44,7 +44,7 @@ export function environmentKey(text: string, next?: string): KeySource {
   };
 }
 
-/** Its own key file, for its owner only, beside the database and never in it: a copy of the database is useless without it. */
+/** A key in a file beside the database, for its owner only. A copy of the database alone is useless without it. */
 export function fileKey({ folder, log }: { folder: string; log: Log }): KeySource {
   const path = join(folder, KEY_FILE);
   const staged = join(folder, `${KEY_FILE}.next`);
@@ -58,7 +58,7 @@ export function fileKey({ folder, log }: { folder: string; log: Log }): KeySourc
       }),
     create: () => {
       const text = newKey();
-      // On the disk before anything is sealed with it.
+      // The key must be on the disk before anything is sealed with it.
       writeSecretFile(path, `${text}\n`);
       return text;
     },

@@ -5,8 +5,8 @@ import type { Redactor } from '../gate/redactor.ts';
 import { type LongText, stringOf } from '../text/long-text.ts';
 
 /**
- * JSON text in which the secrets in strings, names and numbers are replaced, and which is JSON still. A long one is read in pieces,
- * so that others have their turn in between.
+ * Replaces secrets in the strings, names and numbers of a JSON text; the result is still JSON. A long text is read in
+ * pieces, so that other work gets its turn in between.
  */
 export async function redactedJson<Text extends string | LongText>(
   json: Text,

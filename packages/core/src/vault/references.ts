@@ -20,13 +20,13 @@ export interface ReferenceSources {
 export type ReadVariables = () => Promise<Readonly<Record<string, string>>>;
 
 /**
- * The operator's texts that may refer to a secret:
+ * Resolves the references to secrets in texts of the configuration:
  *
  *   ${NAME}     anywhere in the text: the variable NAME of the server's own environment
  *   file:PATH   the content of a file, without the line break at its end
  *   vault:ID    a credential of the vault
  *
- * A resolved value is not looked at again, so a variable may hold any text.
+ * References in a resolved value are not resolved, so a variable may contain any text.
  */
 export class References {
   readonly #environment: Readonly<Record<string, string | undefined>>;
@@ -37,7 +37,7 @@ export class References {
     this.#vault = vault;
   }
 
-  /** The headers at a place of the configuration, such as `agents.desk.headers`. Throws a `BadReference`. */
+  /** Resolves the headers at a place of the configuration, such as `agents.desk.headers`. Throws a `BadReference`. */
   headers(values: HeaderTexts, at: string): Record<string, OutboundHeader> {
     return Object.fromEntries(
       Object.entries(values).map(([name, value]) => {
@@ -52,21 +52,21 @@ export class References {
     );
   }
 
-  /** A key at a place of the configuration, as an `Authorization` header. Throws a `BadReference`. */
+  /** Resolves a key at a place of the configuration to an `Authorization` header. Throws a `BadReference`. */
   bearer(key: string, at: string): OutboundHeader {
     const read = this.#read(key, at);
     if ('credential' in read) return new CredentialUse(read.credential);
     const value = `Bearer ${read.text}`;
     const fault = headerFault('Authorization', value);
     if (fault !== undefined) throw new BadReference(at, `the header ${fault}`, 'correct the value');
-    // A key that is written out is a secret too.
+    // A key that the configuration contains itself is a secret, too.
     return new SecretText(value, redactorOf(read.secrets.length === 0 ? [read.text] : read.secrets));
   }
 
   /**
-   * The variables of a program at a place of the configuration, such as `agents.coder.env`. Throws a `BadReference` at once for a
-   * variable or a file that is missing. A credential is looked up at each start of the program: the vault can be filled
-   * only while the server runs.
+   * Resolves the variables of a program at a place of the configuration, such as `agents.coder.env`. Throws a
+   * `BadReference` at once for a missing variable or file. A credential is looked up only when the program starts,
+   * because the vault can be filled only while the server runs.
    */
   variables(values: Readonly<Record<string, string>>, at: string): ReadVariables {
     const entries = Object.entries(values);
@@ -82,7 +82,7 @@ export class References {
     };
   }
 
-  /** The system ends a variable at a null byte, and Node's error about one shows the whole value. */
+  /** Refuses a null byte, because Node's error about it would show the whole value. */
   #readVariable(text: string, at: string): ReadText | { readonly credential: string } {
     const read = this.#read(text, at);
     if ('text' in read && read.text.includes('\0')) {
@@ -140,7 +140,7 @@ export function referencedFiles(values: HeaderTexts): string[] {
   );
 }
 
-/** The same texts, with the paths of files changed. */
+/** Returns the texts with `change` applied to the paths of files. */
 export function withReferencedFiles<Values extends HeaderTexts>(
   values: Values,
   change: (path: string) => string,
@@ -174,12 +174,15 @@ interface ReadText {
 }
 
 function redactorOf(secrets: readonly string[]): SecretRedactor | undefined {
-  // A shorter one occurs in too many texts by chance.
+  // A shorter secret occurs in too many texts by chance.
   const findable = secrets.filter((secret) => Buffer.byteLength(secret) >= MIN_SECRET_BYTES);
   return findable.length === 0 ? undefined : new SecretRedactor(findable);
 }
 
-/** Of `file:PATH`, and of a file URL. A URL that names a host, or cannot be decoded, is taken for a path: no file is there. */
+/**
+ * The path in `file:PATH` or in a file URL. A URL that names a host or cannot be decoded is taken as a path, under
+ * which no file is found.
+ */
 function pathIn(text: string): string {
   const path = text.slice(FILE.length);
   if (!path.startsWith('//')) return path;

@@ -2,12 +2,12 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:
 import type { CredentialRow, VaultSeal } from '../store/credentials.ts';
 import { isSameText, type VaultKeys } from './vault-key.ts';
 
-/** Everything about a credential but its secret. */
+/** A credential without its secret. */
 export type OpenPart = Omit<CredentialRow, 'nonce' | 'sealed'>;
 
 /**
- * Seals a secret with AES-256-GCM. What it is bound to is authenticated with it: a secret under another id, version, host or
- * place does not open.
+ * Seals a secret with AES-256-GCM. The rest of the row is authenticated with it, so a secret does not open under
+ * another id, version, host or place.
  */
 export function sealSecret(row: OpenPart, value: string, { sealing }: VaultKeys): CredentialRow {
   const nonce = randomBytes(12);
@@ -16,7 +16,7 @@ export function sealSecret(row: OpenPart, value: string, { sealing }: VaultKeys)
   return { ...row, nonce: nonce.toString('base64'), sealed: sealed.toString('base64') };
 }
 
-/** The secret; `undefined` when anything about it was changed. */
+/** The secret; `undefined` when anything in the row was changed. */
 export function openSecret(row: CredentialRow, { sealing }: VaultKeys): string | undefined {
   const nonce = Buffer.from(row.nonce, 'base64');
   const sealed = Buffer.from(row.sealed, 'base64');
@@ -37,14 +37,14 @@ export function openSecret(row: CredentialRow, { sealing }: VaultKeys): string |
   }
 }
 
-/** Encrypts a text that is not a credential, bound to a purpose. */
+/** Encrypts a text that is not a credential. It opens only with the same `bound`, which names its purpose. */
 export function sealText(text: string, bound: string, key: Buffer): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(`text ${bound}`));
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
 }
 
-/** The text; `undefined` when it was changed, or sealed with another key. */
+/** The text; `undefined` when it was changed, or sealed for another purpose or with another key. */
 export function openText(sealed: string, bound: string, key: Buffer): string | undefined {
   const bytes = Buffer.from(sealed, 'base64');
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
@@ -78,7 +78,7 @@ export function sealManifest(manifest: Manifest, salt: Buffer, keys: VaultKeys):
   return { salt: salt.toString('base64'), keyCheck: keys.check, manifest: text, mac: macOf(text, keys) };
 }
 
-/** The manifest; `undefined` when it is not the one that was sealed. */
+/** The manifest; `undefined` when it was changed after it was sealed. */
 export function openManifest({ manifest, mac }: VaultSeal, keys: VaultKeys): Manifest | undefined {
   return isSameText(mac, macOf(manifest, keys)) ? (JSON.parse(manifest) as Manifest) : undefined;
 }
@@ -96,7 +96,7 @@ function macOf(text: string, { binding }: VaultKeys): string {
   return createHmac('sha256', binding).update(text).digest('base64');
 }
 
-/** Base64 has several spellings for the same bytes; only ours is taken. */
+/** Base64 can write the same bytes in several ways; only ours is accepted. */
 function isCanonical(text: string, bytes: Buffer): boolean {
   return bytes.toString('base64') === text;
 }

@@ -1,19 +1,19 @@
 /** The forms of several secrets in one coding, as a tree of bytes. */
 export interface Forms {
   readonly root: FormNode;
-  /** The representative of each byte in the tree, for bytes that a coding does not distinguish. */
+  /** Maps each byte to the one that stands for it in the tree, because the coding does not distinguish them. */
   readonly canonical: Uint8Array;
-  /** A coding that ignores blanks and line breaks. */
+  /** Whether the coding ignores blanks and line breaks. */
   readonly ignoresBlanks: boolean;
 }
 
 export interface FormNode {
   readonly next: Map<number, FormNode>;
-  /** A whole secret ends here. */
+  /** Whether a secret ends here. */
   isEnd: boolean;
 }
 
-/** Secrets as they are, in hex, and in base64 or base64url wherever in the coded text they begin. */
+/** The forms of secrets: plain, in hex, and in base64 or base64url, at any offset within the encoded bytes. */
 export function formsOf(secrets: readonly string[]): readonly Forms[] {
   const bytes = secrets.map((secret) => Buffer.from(secret));
   const hex = bytes.map((secret) => Buffer.from(secret.toString('hex')));
@@ -32,7 +32,7 @@ export function formsOf(secrets: readonly string[]): readonly Forms[] {
   ];
 }
 
-/** The characters of a base64 text that the secret alone decides, when it begins at this offset of three bytes. */
+/** The base64 characters that depend on the secret alone, when it begins at this offset in a group of three bytes. */
 function base64Core(secret: Buffer, offset: number): Buffer {
   const text = Buffer.concat([Buffer.alloc(offset), secret]).toString('base64');
   return Buffer.from(text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + secret.length) * 8) / 6)));

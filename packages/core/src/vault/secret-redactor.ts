@@ -4,8 +4,8 @@ import { beginsEscape, type Escapes, escapesAt } from './escapes.ts';
 import { type FormNode, type Forms, formsOf } from './secret-forms.ts';
 
 /**
- * Replaces secrets, in every form in which a service may return them, with a marker: plain, in hex and in
- * base64, the latter two also with blanks and line breaks between their characters; each of them escaped in part or in whole.
+ * Replaces secrets with a marker, in every form in which a service may return them: plain, in hex or in base64, the
+ * latter two also with blanks and line breaks between their characters. Some or all characters may be escaped.
  */
 export class SecretRedactor implements Redactor {
   readonly #forms: readonly Forms[];
@@ -32,8 +32,8 @@ export class SecretRedactor implements Redactor {
 }
 
 /**
- * One pass over a body. Every position is read once, however many secrets may have started before it: threads that wait at the same
- * place for the same rest of a secret are one.
+ * One pass over a body. A thread is a possible match that has begun. Each place is read only once, however many threads
+ * there are: threads that expect the same rest of a secret at the same place are merged.
  */
 class Search {
   readonly #forms: readonly Forms[];
@@ -41,8 +41,9 @@ class Search {
   /** The held-back bytes; the first has the position `#from`. */
   #bytes: Uint8Array = NOTHING;
   #from = 0;
-  /** The place that is read next. */
+  /** The next place to read. */
   #at = 0;
+  /** By the place at which they continue, then by node. */
   readonly #threads = new Map<number, Map<FormNode, Thread>>();
   #found: Span[] = [];
 
@@ -51,7 +52,10 @@ class Search {
     this.#mayBegin = mayBegin;
   }
 
-  /** Processes more of the body and returns the part without secrets: all of it at the end. */
+  /**
+   * Reads more of the body. Returns the part in which no further secret can be found, with markers; at the end, all of
+   * it.
+   */
   take(chunk: Uint8Array, isEnd: boolean): Uint8Array[] {
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
     this.#read(isEnd);
@@ -97,7 +101,7 @@ class Search {
     }
   }
 
-  /** Of several that wait for the same, one is enough: the first to begin, so that no escape is cut in two. */
+  /** Adds a thread. Of several that expect the same rest, one is kept. */
   #wait(thread: Thread, place: number): void {
     const byte = this.#bytes[place - this.#from];
     if (byte !== undefined && !canGoOn(thread, byte)) return;
@@ -128,26 +132,29 @@ class Search {
     return clean;
   }
 
-  /** Up to here nothing can become part of a secret any more. */
+  /** The place up to which no byte can become part of a secret any more. */
   #safeUntil(spans: readonly Span[]): number {
     let until = this.#at;
     for (const threads of this.#threads.values())
       for (const { start } of threads.values()) until = Math.min(until, start);
-    // A span that goes beyond may be joined with another yet.
+    // A span that extends beyond this place may still be joined with another one.
     return spans.find(({ start, end }) => start < until && end > until)?.start ?? until;
   }
 }
 
-/** A secret that matches so far. */
+/** A secret of which the beginning has matched. */
 interface Thread {
   readonly forms: Forms;
   readonly node: FormNode;
   readonly start: number;
-  /** Bytes of blanks since its last character. */
+  /** The bytes of blanks since its last character. */
   readonly gap: number;
 }
 
-/** One that has seen fewer blanks can continue for longer. */
+/**
+ * Whether `one` is kept instead of `other`: one with fewer blanks can continue for longer; else the earlier one is
+ * kept.
+ */
 function isBefore(one: Thread, other: Thread): boolean {
   return one.gap === other.gap ? one.start < other.start : one.gap < other.gap;
 }
@@ -157,7 +164,7 @@ interface Span {
   readonly end: number;
 }
 
-/** In order, those that overlap as one. */
+/** The spans in order, with overlapping ones joined. */
 function joined(spans: readonly Span[]): readonly Span[] {
   if (spans.length < 2) return spans;
   const whole: Span[] = [];
@@ -177,7 +184,7 @@ function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
 }
 
-/** Between two characters of a coded secret: a line break, however it is escaped, and the indentation of the next line. */
+/** The most bytes of blanks between two characters: an escaped line break and the indentation of the next line fit. */
 const MOST_BLANK = 128;
 const BYTES = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte));
 const MARKER = Buffer.from(REDACTED);

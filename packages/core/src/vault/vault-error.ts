@@ -1,4 +1,4 @@
-/** Why a vault cannot be opened, worded for operators. */
+/** Reports why the vault cannot be opened, in words for operators. */
 export class VaultError extends Error {
   readonly code = 'vault_locked';
 

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** The uses of a vault key; each has a derived key. */
+/** The keys that are derived from a vault key, one for each use. */
 export interface VaultKeys {
   readonly sealing: Buffer;
   readonly binding: Buffer;
@@ -8,7 +8,10 @@ export interface VaultKeys {
   readonly check: string;
 }
 
-/** The keys of a vault with this salt. A text of 32 bytes is a key; any other is a passphrase, made hard to guess. */
+/**
+ * Derives the keys of a vault with this salt. A text that encodes 32 bytes is a key; any other is a passphrase, for
+ * scrypt.
+ */
 export async function deriveKeys(text: string, salt: Buffer): Promise<VaultKeys> {
   const master = keyBytes(text) ?? (await stretched(text, salt));
   const derive = (use: string) => Buffer.from(hkdfSync('sha256', master, salt, `dragoman vault ${use}`, 32));
@@ -30,7 +33,7 @@ export function keyFault(text: string): string | undefined {
   return `it must be 32 bytes in hex or base64, or a passphrase of at least ${MIN_PASSPHRASE} characters; got ${text.length}`;
 }
 
-/** 32 bytes as hex, base64 or base64url. */
+/** The 32 bytes that a text encodes in hex, base64 or base64url; `undefined` for any other text. */
 function keyBytes(text: string): Buffer | undefined {
   if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex');
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined;

@@ -22,18 +22,18 @@ export interface VaultOptions {
   readonly key: KeySource;
 }
 
-/** The public part of a credential: everything except the secret. */
+/** A credential without its secret. */
 export interface VaultCredential {
   readonly id: string;
   readonly type: string;
   readonly hosts: readonly string[];
   readonly places: readonly SecretPlace[];
   readonly description: string | null;
-  /** Another for every secret there ever was. */
+  /** Every secret that was ever put has another version. */
   readonly version: number;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** It was changed outside of the vault and is no longer used. */
+  /** Whether it was changed outside of the vault, so that it is not used any more. */
   readonly damaged: boolean;
 }
 
@@ -45,7 +45,7 @@ export async function openVault({ store, clock, log, key }: VaultOptions): Promi
     const salt = randomBytes(16);
     const keys = await deriveKeys(key.candidates()[0] ?? key.create(), salt);
     const first = sealManifest(manifestOf([], 0), salt, keys);
-    // Another process may seal it for the first time as well.
+    // When another process has sealed it first, the vault is opened again with that seal.
     if (!(await store.put([], first, null))) return openVault({ store, clock, log, key });
     return new Vault({ store, clock, log, key }, { salt, keys, mac: first.mac, rows: [], lastVersion: 0 });
   }
@@ -61,8 +61,8 @@ export async function openVault({ store, clock, log, key }: VaultOptions): Promi
 }
 
 /**
- * Keeps secrets sealed, and hands them to the gate alone: for the hosts and places they are bound to, and only after the use
- * is on record.
+ * Keeps secrets sealed. Releases a secret only to the gate, for the hosts and places that it is bound to, or to a
+ * program that the configuration starts; and only after the use is recorded.
  */
 export class Vault implements Secrets {
   readonly #options: VaultOptions;
@@ -75,10 +75,10 @@ export class Vault implements Secrets {
   #salt: Buffer;
   #keys: VaultKeys;
   #lastVersion: number;
-  /** Of the seal that is there, as far as this process knows. */
+  /** The `mac` of the stored seal, as far as this process knows. */
   #mac: string;
   #purgedAt = Number.NEGATIVE_INFINITY;
-  /** Changes go one after the other: each seals what the one before has left. */
+  /** The last change. Changes run one after the other, because each seals the result of the previous one. */
   #changing: Promise<unknown> = Promise.resolve();
 
   constructor(options: VaultOptions, { salt, keys, mac, rows, lastVersion, damaged = [] }: VaultState) {
@@ -99,14 +99,17 @@ export class Vault implements Secrets {
     return this.#entries.get(id)?.credential;
   }
 
-  /** Seals what a caller gave for its own receiver. Its key is a secret of the vault, so it stays readable when the vault's key changes. */
+  /**
+   * Encrypts a text, such as a caller's secret for its own receiver. It stays readable after the key of the vault
+   * changes.
+   */
   async seal(text: string, bound: string): Promise<string> {
     return sealText(text, bound, await this.#textKey());
   }
 
   /** The text given to `seal`; `undefined` if it cannot be decrypted or has another purpose. */
   async unseal(sealed: string, bound: string): Promise<string | undefined> {
-    // Earlier versions sealed it with the key of the vault.
+    // Earlier versions sealed texts with the key of the vault.
     return openText(sealed, bound, await this.#textKey()) ?? openText(sealed, bound, this.#keys.sealing);
   }
 
@@ -127,7 +130,10 @@ export class Vault implements Secrets {
     });
   }
 
-  /** A secret of the server itself, the same in every process that shares the vault: the first one that needs it makes it. */
+  /**
+   * A secret of the server itself. The first process that needs it makes it; all processes that share the vault use the
+   * same.
+   */
   keep(name: string, make: () => string): Promise<string> {
     const id = `${OWN}${name}`;
     return this.#change(async () => {
@@ -162,7 +168,7 @@ export class Vault implements Secrets {
     });
   }
 
-  /** Encrypts everything with another key, while the vault is in use. Damaged rows are unchanged. */
+  /** Encrypts all credentials with another key, while the vault is in use. Damaged rows are left unchanged. */
   rotate(given?: string): Promise<Failure | undefined> {
     return this.#change(async () => {
       const { key, store } = this.#options;
@@ -193,8 +199,8 @@ export class Vault implements Secrets {
   }
 
   /**
-   * Records that a caller without permission wanted to use a credential. Not awaited: the duration of a refusal would tell one
-   * that exists from one that does not.
+   * Records that a caller without permission tried to use a credential. The record is not awaited, because the duration
+   * would tell the caller whether the credential exists.
    */
   noteRefusal(id: string, { caller, to, purpose }: SecretUse): void {
     const version = this.#entries.get(id)?.credential.version;
@@ -216,7 +222,7 @@ export class Vault implements Secrets {
       const outcome = opened[index] === undefined ? 'damaged' : 'released';
       return { at, caller, credentialId: id, version, host: nameOfHostPort(to), purpose: purpose ?? null, outcome };
     });
-    // No record, no secret.
+    // No secret is released without a record.
     await this.#record(receipts, at).catch((error) => {
       this.#options.log.error(
         { error: String(error) },
@@ -240,7 +246,10 @@ export class Vault implements Secrets {
     };
   }
 
-  /** For the environment of a program, named by its place in the configuration. Recorded, durably, before it is handed out. */
+  /**
+   * Releases a secret to the environment of a program, named by its place in the configuration, after the use is
+   * recorded.
+   */
   async releaseToProgram(id: string, program: string): Promise<string> {
     const { row, credential } = this.#entryOf(id);
     const mayUse = credential.places.includes('env');
@@ -252,11 +261,11 @@ export class Vault implements Secrets {
     return secret ?? refuseCredential(id);
   }
 
-  /** A host may return secrets later, so every secret it could have received is searched. */
+  /** Searches every secret that the host could have received, because it may return one later. */
   redactorFor(host: HostPort): Redactor | undefined {
     const name = nameOfHostPort(host);
     const redactor = this.#redactors.get(name) ?? this.#newRedactor(name);
-    // Hosts without secrets are unbounded.
+    // Hosts without secrets are not remembered, because there may be any number of them.
     if (redactor !== undefined) this.#redactors.set(name, redactor);
     return redactor;
   }
@@ -268,18 +277,18 @@ export class Vault implements Secrets {
     });
     const wasBound = this.#retired.flatMap(({ hosts, secret }) => (hosts.includes(host) ? secret : []));
     const secrets = [...new Set([...bound, ...wasBound])];
-    // The type `username` may be shorter; then it occurs in too many texts by chance.
+    // A value of the type `username` may be shorter; such a value occurs in too many texts by chance.
     const findable = secrets.filter((secret) => Buffer.byteLength(secret) >= MIN_SECRET_BYTES);
     return findable.length === 0 ? undefined : new SecretRedactor(findable);
   }
 
-  /** It is replaced or removed. */
+  /** Remembers the secret of a credential that is replaced or removed. */
   #retire(id: string): void {
     const entry = this.#entries.get(id);
     const secret = entry === undefined || entry.credential.damaged ? undefined : openSecret(entry.row, this.#keys);
     if (entry !== undefined && secret !== undefined) {
       const { hosts } = entry.credential;
-      // One that is replaced often, as by a deployment script, must not displace the others.
+      // A secret that is put again and again, as by a deployment script, must not displace the others.
       const others = this.#retired.filter((each) => each.secret !== secret || String(each.hosts) !== String(hosts));
       this.#retired = [{ hosts, secret }, ...others].slice(0, MOST_RETIRED);
     }
@@ -288,7 +297,7 @@ export class Vault implements Secrets {
 
   #isBound({ id, place }: PlacedCredential, to: HostPort): boolean {
     const credential = this.#entries.get(id)?.credential;
-    // A damaged one is refused where it is recorded.
+    // A damaged credential is refused by `release`, which records it as damaged.
     if (credential?.damaged === true) return true;
     return credential?.hosts.includes(nameOfHostPort(to)) === true && credential.places.includes(place);
   }
@@ -325,7 +334,7 @@ export class Vault implements Secrets {
     this.#mac = seal.mac;
   }
 
-  /** Seals it in. `OUTDATED` when another process has changed the vault, and nothing was recorded. */
+  /** Seals and stores a secret. `OUTDATED` when another process has changed the vault; nothing is stored then. */
   async #sealed(id: string, value: string, bound: Bound): Promise<Entry | typeof OUTDATED> {
     const entries = this.#entriesWith(id);
     const now = this.#options.clock.now().getTime();
@@ -355,7 +364,7 @@ export class Vault implements Secrets {
     return id.startsWith(OWN) ? this.#own : this.#entries;
   }
 
-  /** All rows that the seal covers. Damaged rows are unchanged. */
+  /** All rows that the seal covers: those that are not damaged. */
   #rows(): CredentialRow[] {
     const all = [...this.#entries.values(), ...this.#own.values()];
     return all.flatMap(({ row, credential }) => (credential.damaged ? [] : row));
@@ -379,7 +388,7 @@ export class Vault implements Secrets {
   }
 }
 
-/** The seal, and the rows that it is over: another process may change both in between. */
+/** The seal and the rows that it covers. Both are read again if another process changes them in between. */
 async function sealedRows(store: CredentialStore): Promise<{ seal: VaultSeal | undefined; rows: CredentialRow[] }> {
   for (let seal = await store.seal(); ; ) {
     const rows = await store.list();
@@ -389,7 +398,7 @@ async function sealedRows(store: CredentialStore): Promise<{ seal: VaultSeal | u
   }
 }
 
-/** Of the key that the vault was sealed with; `undefined` when it is not there. */
+/** The keys with which the vault was sealed; `undefined` when the source does not have the vault's key. */
 async function keysOf(seal: VaultSeal, key: KeySource): Promise<VaultKeys | undefined> {
   for (const text of key.candidates()) {
     const keys = await deriveKeys(text, saltOf(seal));
@@ -404,7 +413,7 @@ function saltOf(seal: VaultSeal): Buffer {
   return Buffer.from(seal.salt, 'base64');
 }
 
-/** Which rows fit the seal. */
+/** Finds, and logs, the rows that do not fit the seal. */
 function judged(seal: VaultSeal, rows: readonly CredentialRow[], keys: VaultKeys, log: Log) {
   const manifest = openManifest(seal, keys);
   const lastVersion = Math.max(manifest?.lastVersion ?? 0, ...rows.map(({ version }) => version));
@@ -441,7 +450,7 @@ interface Retired {
 
 function entryOf(row: CredentialRow, damaged: boolean): Entry {
   const { credentialId: id, type, description, version, createdAt, updatedAt } = row;
-  // Other programs may have written anything there.
+  // Another program may have written anything into a damaged row.
   const list = (text: string): string[] => (damaged ? [] : (JSON.parse(text) as string[]));
   const [hosts, places] = [list(row.hosts), list(row.places) as SecretPlace[]];
   return { row, credential: { id, type, hosts, places, description, version, createdAt, updatedAt, damaged } };
@@ -457,11 +466,11 @@ function invalidKey(what: string): Failure {
 }
 
 const CHANGED_KEY = 'Another process has changed the key of the vault.';
-/** Another process has changed the vault. */
+/** The result of a change when another process has changed the vault. */
 const OUTDATED = Symbol('outdated');
-/** No id of a credential has a colon. */
+/** The prefix of the server's own secrets. No id of a credential has a colon. */
 const OWN = 'server:';
 const ONE_DAY = 86_400_000;
-/** Each is searched in every response of its hosts. */
+/** Limited, because every retired secret is searched for in each response of its hosts. */
 const MOST_RETIRED = 64;
 const KEPT_MS = 90 * ONE_DAY;

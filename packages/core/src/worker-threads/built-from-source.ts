@@ -65,7 +65,10 @@ function dependencies(): string[] {
   return names.filter((name) => !name.startsWith('@dragoman/')).flatMap((name) => [name, `${name}/*`]);
 }
 
-/** As when it is installed: the code in `dist`, its version above it. There at once, or not at all. */
+/**
+ * Writes the files as in an installed package: the code in `dist`, `package.json` above it. The folder appears
+ * complete.
+ */
 function putInPlace(place: URL, files: readonly { name: string; contents: Uint8Array }[]): void {
   const half = new URL(`${place.href.slice(0, -1)}.${process.pid}/`);
   const dist = new URL('dist/', half);
@@ -82,5 +85,5 @@ function putInPlace(place: URL, files: readonly { name: string; contents: Uint8A
 }
 
 const PACKAGES = new URL('../../../', import.meta.url);
-/** Below the folder where packages are found, as they are from the source. */
+/** Below `node_modules`, so that the built code finds the same packages as the source. */
 const BUILT = new URL('../../../../node_modules/.cache/dragoman-from-source/', import.meta.url);

@@ -1,8 +1,8 @@
-/** Hands values on in the order they were given: at once, as long as none before them is waited for. */
+/** Delivers values in the order in which they are pushed: at once, unless an earlier value is still awaited. */
 export class InOrder {
   #last: Promise<void> | undefined;
 
-  /** Resolves when everything given so far was handed on; `undefined` when nothing waits. */
+  /** Resolves when all values pushed so far are delivered; `undefined` when no value waits. */
   get waiting(): Promise<void> | undefined {
     return this.#last;
   }

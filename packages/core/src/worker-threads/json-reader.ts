@@ -19,9 +19,9 @@ import { startThread } from './start-thread.ts';
 export interface JsonReaderOptions {
   /** Longer sources are checked in the thread. */
   readonly smallBytes?: number;
-  /** Bytes of one caller that may wait for the thread. */
+  /** Bytes of one caller that may wait for the thread. Default: 32 MiB. */
   readonly maxPerCaller?: number;
-  /** Bytes of all callers together. */
+  /** Bytes of all callers together that may wait. Default: 128 MiB. */
   readonly maxWaiting?: number;
 }
 
@@ -30,15 +30,15 @@ export interface JsonReadOptions {
   /** Callers take turns in the thread. */
   readonly caller: string;
   /**
-   * Wait however much is waiting already, for callers that send the next text only after this one was read. A text that cannot be
-   * read because the thread failed has an issue then, and the read does not reject.
+   * Whether the text waits however much is waiting already: for callers that send the next text only after this one was
+   * read. If the thread fails, the read then reports an issue instead of rejecting. Default: false.
    */
   readonly waits?: boolean;
 }
 
 /**
- * Reads JSON of peers. Small texts are read at once. A long one is checked in a thread, one at a time: what is left for the
- * event loop is to build a value whose size the check has bounded. The thread starts with the first long text.
+ * Reads JSON of peers. Small texts are read at once. Long ones are checked in a thread, one at a time, so that the
+ * event loop only has to build a value whose size the check has limited. The thread starts with the first long text.
  */
 export class JsonReader {
   readonly #smallBytes: number;
@@ -50,7 +50,7 @@ export class JsonReader {
   readonly #bytes = new Map<string, number>();
   #allBytes = 0;
   #current: Job | undefined;
-  /** The next will be sent to the thread in the next turn of the loop. */
+  /** Whether the next job will start in the next turn of the event loop. */
   #isDue = false;
   #isClosed = false;
 
@@ -64,12 +64,12 @@ export class JsonReader {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Whether a text has to go through the thread. */
+  /** Whether a text is checked in the thread. */
   isLong(source: Uint8Array | string): boolean {
     return source.length > this.#smallBytes;
   }
 
-  /** Strict JSON. Rejects with `busy` when too much is waiting for the thread. */
+  /** Reads strict JSON. Rejects with `busy` when too much is waiting for the thread. */
   read(source: Uint8Array | string, options: JsonReadOptions): Outcome<Json> | Promise<Outcome<Json>> {
     if (!this.isLong(source)) {
       const { limits } = options;
@@ -108,7 +108,7 @@ export class JsonReader {
     const { length } = source;
     const bytes = (this.#bytes.get(caller) ?? 0) + length;
     const isFull = bytes > this.#maxPerCaller || this.#allBytes + length > this.#maxWaiting;
-    // A text that is read alone is accepted whatever its size.
+    // When no other text waits, one of any size is accepted.
     if (this.#isClosed || (isFull && !waits && this.#allBytes > 0)) {
       return Promise.reject(new Refused(failure('busy', { retry_after: 1 }, BUSY)));
     }
@@ -123,7 +123,10 @@ export class JsonReader {
     });
   }
 
-  /** In the next turn of the loop: to receive a long text was work enough for this one. */
+  /**
+   * Starts the next job in the next turn of the event loop, because receiving a long text was enough work for this
+   * turn.
+   */
   #startNext(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -133,7 +136,10 @@ export class JsonReader {
     });
   }
 
-  /** One at a time: waiting texts are not copied before their turn. */
+  /**
+   * Sends the next job to the thread. Only one job is there at a time, so that waiting texts are not copied before
+   * their turn.
+   */
   #next(): void {
     const [entry] = this.#waiting;
     this.#current = undefined;
@@ -161,7 +167,7 @@ export class JsonReader {
       ...(import.meta.url.endsWith('.ts') && { execArgv: ['--conditions=dragoman:source'] }),
     });
     worker.on('message', (checked: FromJsonThread) => this.#settle((job) => job.resolve(checked)));
-    // The text that it failed on is lost; the next one gets a new thread.
+    // Reading the text that the thread failed on rejects; the next text gets a new thread.
     worker.on('error', (error) => {
       this.#worker = undefined;
       this.#settle((job) => job.reject(error));
@@ -182,7 +188,7 @@ export class JsonReader {
   }
 }
 
-/** The value of a text that the thread found sound. Others have their turn before it is parsed and before it is used. */
+/** Parses a text that the thread has found to be valid. Other work has its turn before and after the parsing. */
 export async function parseChecked(source: Uint8Array | string): Promise<Json> {
   const text = await stringOf(typeof source === 'string' ? source : { parts: [source] });
   await nextTurn();

@@ -15,7 +15,7 @@ import { sharedBytes } from '../text/long-text.ts';
 export interface ToJsonThread {
   readonly source: Uint8Array | string;
   readonly limits: JsonLimits;
-  /** The time, where the text is to be an A2A message. */
+  /** The current time in epoch milliseconds, where the text must be an A2A message. */
   readonly now?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ function checkMessage(source: Uint8Array | string, limits: JsonLimits, now: Date
   const content = signedContent(decoded.value);
   if (!content.ok) return { invalid: content.issues, about: shortMembers(json.value) };
   const { text } = content.value;
-  // The sender and the time decide whether the rest is checked.
+  // Only the head is returned: the sender and the time decide whether the rest is checked.
   const head = { ...decoded.value, payload: {} } as A2AMessage;
   return { head, signed: { bytes: sharedBytes(text), digest: hash('sha256', text, 'base64url') } };
 }

@@ -3,8 +3,9 @@ import { builtFromSource } from './built-from-source.ts';
 import { THREADS } from './threads.ts';
 
 /**
- * Starts a thread of ours. Built, it is a file beside this one, as all are. From source it is built first: a loader of the
- * main thread does not reach into others, and to bring one along costs each thread more than its work.
+ * Starts one of our threads. In the built package, the thread is a file beside this one. From source it is built first:
+ * the loader of the main thread does not work in other threads, and loading one in each thread takes longer than the
+ * thread's work.
  */
 export function startThread(name: keyof typeof THREADS, options: WorkerOptions): Worker {
   const place = import.meta.url.endsWith('.ts')

@@ -1,4 +1,4 @@
-/** Every thread there is, by the name of its file when built. A new one is a line here. */
+/** All threads, by the names of their built files. A new thread adds one line here. */
 export const THREADS = {
   'sqlite-thread': new URL('../store/sqlite-thread.ts', import.meta.url),
   worker: new URL('../workflow/worker.ts', import.meta.url),

@@ -1,7 +1,7 @@
 import { ANONYMOUS, type AnonymousKind, AnonymousRoom, RECORD_BYTES } from '../anonymous.ts';
 import type { Database } from '../sqlite-engine.ts';
 
-/** Where a window ends: records are looked at from the newest to the oldest. */
+/** The place of a record. Records are looked at from the newest to the oldest. */
 export interface AnonymousCursor {
   readonly at: number;
   readonly number: number;
@@ -30,7 +30,7 @@ export function anonymousRemovals(database: Database) {
   );
 
   return {
-    /** Some at a time, so that others get their turn in between. */
+    /** Sweeps one window of records per call, so that other calls get their turn in between. */
     sweepAnonymous(
       kind: AnonymousKind,
       range: { readonly room: number; readonly before: number },
@@ -54,7 +54,7 @@ interface Row extends AnonymousCursor {
   readonly isOpen: 0 | 1;
 }
 
-/** The same terms as in the indexes, or SQLite would not use them. In ASCII "!" comes right after the blank. */
+/** Repeats the condition of the indexes, or SQLite would not use them. In ASCII "!" comes after the blank. */
 function isAnonymous(column: string): string {
   return `${column} >= '${ANONYMOUS}' AND ${column} < '${ANONYMOUS.trimEnd()}!'`;
 }
@@ -84,13 +84,13 @@ const KINDS: Record<AnonymousKind, Record<'table' | 'index' | 'number' | 'at' | 
     bytes: `2 * octet_length(t.owner) + octet_length(t.envelope) + COALESCE(octet_length(t.arrival), 0)
       + COALESCE(octet_length(t.answer), 0)
       + (SELECT COALESCE(SUM(octet_length(f.text)), 0) FROM frames f WHERE f.request = t.id)`,
-    // A request whose answer must still be sent to a callback is found by it after a restart.
+    // A letter needs its request after a restart, to send the answer to the callback.
     isOpen: `EXISTS (SELECT 1 FROM open_requests o WHERE o.request = t.id)
       OR EXISTS (SELECT 1 FROM letters l WHERE l.owner = t.owner AND l.request_id = t.request_id)`,
   },
 };
 
-/** They contain only rows of senders without a key, so other writes do not maintain them. */
+/** Partial indexes: writes for senders with a key do not maintain them. */
 export const ANONYMOUS_INDEXES = `
   CREATE INDEX anonymous_urls ON disabled_urls (at) WHERE owner >= 'anonymous ' AND owner < 'anonymous!';
   CREATE INDEX anonymous_deliveries ON deliveries (created_at) WHERE owner >= 'anonymous ' AND owner < 'anonymous!';

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** A row with its checksum; null where it was written before there was one. */
+/** A row with its checksum, which is null in rows that were written before there were checksums. */
 export type Checked<Row> = Row & { readonly checksum: number | null };
 
 export function checksumOf(...values: readonly (string | number | null)[]): number {

@@ -6,7 +6,7 @@ export function countOf(database: Database): number {
   return count;
 }
 
-/** The number of this opening of the store. An earlier one that wrote anything had a lower number. */
+/** The number of this opening of the store. It is higher than that of any earlier opening that wrote something. */
 export function epochOf(database: Database): number {
   return countOf(database) + 1;
 }

@@ -105,7 +105,7 @@ export function credentialRemovals(database: Database) {
   };
 }
 
-/** Replaces the seal that was read. False when another has replaced it already. */
+/** Prepares replacing the seal whose `mac` is `previous`. The result is false when the stored seal is another one. */
 function sealing(database: Database): (seal: VaultSeal, previous: string | null) => boolean {
   const first = database.prepare(
     'INSERT INTO vault_seal (id, salt, key_check, manifest, mac) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',

@@ -28,8 +28,8 @@ export const DAMAGE_TABLES = `
   )`;
 
 /**
- * Ends open requests and executions that cannot be read, so that one of them does not keep a server from starting. Their
- * checksum is set to one that no text has: from then on every read of them fails with `store_damaged`.
+ * Ends open requests and executions that cannot be read, so that they do not keep a server from starting. They get a
+ * checksum that no text has, so that every later read of them fails with `store_damaged`.
  */
 export function endDamaged(database: Database): Damage[] {
   const requests = database.prepare(`${SELECT_REQUEST} WHERE o.request IS NOT NULL`).all() as StoredRequest[];
@@ -80,7 +80,7 @@ export function endDamaged(database: Database): Damage[] {
 }
 
 export function damageReads(database: Database) {
-  // Rows that were deleted since are not damaged any more.
+  // Rows that have been deleted since are left out.
   const ended = database.prepare(`
     SELECT kind, owner, name FROM damages d
     WHERE CASE kind

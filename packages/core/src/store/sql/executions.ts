@@ -19,8 +19,8 @@ import { notHeld } from './requests.ts';
 import type { EndValues, ExecutionValues } from './values.ts';
 
 /**
- * An execution is never rewritten. It is under way as long as it has a row in `open_executions`; that row is deleted when the
- * one in `execution_ends` is added.
+ * A row of `executions` is never rewritten. An execution is open as long as it has a row in `open_executions`, which is
+ * deleted when its row in `execution_ends` is added.
  */
 export const EXECUTION_TABLES = `
   CREATE TABLE executions (
@@ -78,17 +78,16 @@ export function executionReads(database: Database) {
     ${ownersIn('executions')} ${SELECT_EXECUTION} JOIN owners ON owners.name = x.owner WHERE x.execution_id = ?
     ORDER BY x.id DESC`);
   const effects = database.prepare(`${SELECT_EFFECT} WHERE x.owner = ? AND x.execution_id = ? ORDER BY f.position`);
-  // The unique index on (owner, execution_id) finds the owner's; there is no other index that every execution must maintain. That
-  // index alone finds the rows of the page.
+  // The inner query needs only the unique index on (owner, execution_id), so that executions maintain no further index.
   const page = database.prepare(`
     ${SELECT_SUMMARY} WHERE x.id IN (SELECT id FROM executions WHERE owner = ? AND id < ? ORDER BY id DESC LIMIT ?)
     ORDER BY x.id DESC`);
-  // Begins with the few open ones: the expression around the owner keeps SQLite from using its index.
+  // Searches the few open executions: `|| ''` keeps SQLite from searching all executions of the owner.
   const pageRunning = database.prepare(`
     ${SELECT_SUMMARY} WHERE x.owner || '' = ? AND x.id IN (SELECT execution FROM open_executions WHERE execution < ?)
     ORDER BY x.id DESC LIMIT ?`);
-  // All ended executions must be looked at, in windows: in the order of that index, where the next window is found at once.
-  // By age, each window would scan all of it again.
+  // A list by status looks at all executions of the owner, one window per call. Windows are in the order of that index,
+  // which finds the next one at once; by age, each window would scan the whole index again.
   const window = database.prepare(`
     SELECT COUNT(*) AS "count", MAX(execution_id) AS "last" FROM (
       SELECT execution_id FROM executions WHERE owner = ? AND execution_id > ? ORDER BY execution_id LIMIT ?
@@ -111,7 +110,7 @@ export function executionReads(database: Database) {
       return (effects.all(key.owner, key.executionId) as StoredEffect[]).map((row) => checkedEffect(key, row));
     },
 
-    /** The newest of those looked at, and the id to continue from; null when there are no more. */
+    /** The newest executions of one window. `next` is the id to continue from; null after the last window. */
     listExecutions(owner: string, { before, limit, status }: ExecutionPageQuery, from: string): ExecutionWindow {
       if (status === null) return { newest: page.all(owner, before, limit) as ExecutionSummary[], next: null };
       if (status === 'running') {
@@ -148,7 +147,7 @@ export function executionWrites(database: Database) {
   }
 
   return {
-    /** Its number when it was recorded, else the earlier one that has its id or its idempotency key. */
+    /** Returns the number of the new execution, or the earlier one that has its id or its idempotency key. */
     acceptExecution(values: ExecutionValues, ...ended: EndValues | []): ExecutionRow | number {
       const [owner, executionId, digest, idempotencyKey, request] = values;
       requireStorable(owner, executionId, idempotencyKey, request);
@@ -185,7 +184,7 @@ export function executionWrites(database: Database) {
   };
 }
 
-/** Adds effects to an execution that is under way and held. */
+/** Prepares adding effects to an open execution. Throws `not_held` unless this process holds it. */
 export function effectRecorder(database: Database): (held: Held, effects: readonly EffectRow[]) => void {
   const isHeld = database.prepare('SELECT 1 FROM open_executions WHERE execution = ? AND epoch = ?');
   const insert = database.prepare(`
@@ -210,7 +209,10 @@ export function executionRemovals(database: Database) {
       AND id IN (SELECT e.execution FROM execution_ends e WHERE e.execution > ? AND e.execution <= ? AND e.ended_at < ?)`);
 
   return {
-    /** Some at a time, in the order they were recorded; null when none of those looked at is old enough to have ended before then. */
+    /**
+     * Purges one window, in the order in which executions were recorded. `next` is null when no execution of the window
+     * is old, because later ones are newer.
+     */
     purgeExecutions(before: number, from: number): { purged: number; next: number | null } {
       const rows = window.all(from, PURGE_WINDOW) as { id: number; acceptedAt: number }[];
       const last = rows.at(-1);
@@ -220,7 +222,7 @@ export function executionRemovals(database: Database) {
   };
 }
 
-/** The result of one query for a page. */
+/** One window of a list. */
 export interface ExecutionWindow {
   readonly newest: readonly ExecutionSummary[];
   readonly next: string | null;
@@ -255,11 +257,11 @@ function wholeEnd({ status, result: text, events, endedAt, repeats }: StoredEnd)
 
 interface StoredEnd extends Omit<ExecutionEnd, 'result'> {
   readonly result: string;
-  /** Of rows that an earlier version wrote. */
+  /** Set in rows that an earlier version wrote; see `withRepeats`. */
   readonly repeats: string | null;
 }
 
-/** A long result comes as bytes, and is the same text in the database. */
+/** A long result arrives as bytes, and is stored as text. */
 type NewStoredEnd = Omit<StoredEnd, 'result'> & { readonly result: string | Uint8Array };
 
 export interface StoredEffect extends EffectRow {
@@ -267,7 +269,7 @@ export interface StoredEffect extends EffectRow {
 }
 
 export function checkedEffect({ owner, executionId }: ExecutionKey, { checksum, ...effect }: StoredEffect): EffectRow {
-  // Some versions of Node computed 0 for an effect without bytes, whatever stood beside them.
+  // Some versions of Node computed the checksum 0 for every effect with empty `bytes`.
   const isOldEmpty = checksum === 0 && effect.bytes?.length === 0;
   if (checksum !== checksumOfEffect(effect) && !isOldEmpty) {
     const message = `Effect ${effect.position} of execution ${executionId} of ${owner} is damaged in the database.`;
@@ -310,5 +312,5 @@ export const SELECT_SUMMARY = `
   FROM executions x LEFT JOIN execution_ends e ON e.execution = x.id`;
 
 const PURGE_WINDOW = 200;
-/** Some 10 ms of the thread. */
+/** Takes about 10 ms. */
 const LIST_WINDOW = 2_000;

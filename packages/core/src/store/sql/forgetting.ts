@@ -4,7 +4,7 @@ import type { Database } from '../sqlite-engine.ts';
 import type { RequestKey } from '../store.ts';
 import { prepareNoteEnd } from './threads.ts';
 
-/** How many records of an owner were deleted; 0 of both when no ended one is left. */
+/** How many records of an owner one call deleted; both are 0 when no ended record is left. */
 export interface ForgottenWindow {
   readonly requests: number;
   readonly executions: number;
@@ -48,9 +48,9 @@ export function forgettingRemovals(database: Database) {
     SELECT (SELECT count(*) FROM requests WHERE owner = ?1) + (SELECT count(*) FROM executions WHERE owner = ?1)
       + (SELECT count(*) FROM deliveries WHERE owner = ?1) AS "count"`);
 
-  /** Freed space is filled with zeros, even if that needs an extra write. */
+  /** Runs `remove` so that SQLite overwrites the freed space with zeros, even if that takes extra writes. */
   const overwriting = <Result>(remove: () => Result): Result => {
-    // Not prepared: SQLite does it while it compiles it.
+    // Not a prepared statement, because SQLite executes this pragma when it compiles it.
     database.exec('PRAGMA secure_delete = ON');
     try {
       return remove();
@@ -73,7 +73,7 @@ export function forgettingRemovals(database: Database) {
       const found = findRequest.get(owner, requestId) as { sessionId: string | null } | undefined;
       const outcome = removed(found, (id) => removeRequest.run(id));
       if (outcome === 'under_way') return outcome;
-      // A thread keeps its messages longer than requests are kept, and may have forgotten the question before the answer.
+      // Threads keep messages longer than requests are kept, and may have deleted the question but not the answer.
       const threads = new Set((threadsWith.all(owner, requestId) as { threadId: string }[]).map((row) => row.threadId));
       if (found?.sessionId != null) threads.add(found.sessionId);
       const hadMore = overwriting(() => {
@@ -90,7 +90,7 @@ export function forgettingRemovals(database: Database) {
     forgetExecution: ({ owner, executionId }: ExecutionKey): Removed =>
       removed(findExecution.get(owner, executionId), (id) => removeExecution.run(id)),
 
-    /** Some at a time, so that others get their turn in between. */
+    /** Deletes some records per call, so that other calls get their turn in between. */
     forgetEnded: (owner: string): ForgottenWindow =>
       overwriting(() => ({
         requests: Number(endedRequests.run(owner, WINDOW).changes),

@@ -2,14 +2,14 @@ import { crc32 } from 'node:zlib';
 import type { FrameRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 
-/** Frames that were added together, as one row: an answer of one frame and a stream of thousands are both cheap. */
+/** Frames that were added together, as one row. */
 export interface PackedFrames {
   /** Sequence of the first frame; the others follow without a gap. */
   readonly first: number;
   readonly count: number;
-  /** 1 when the last of them is the final frame. */
+  /** 1 when the last of these frames is the final one of the answer, else 0. */
   readonly ends: number;
-  /** Length of each text in UTF-16 units, by comma; null when there is one. */
+  /** The length of each text in UTF-16 units, separated by commas; null for a single frame. */
   readonly lengths: string | null;
   readonly text: string;
 }
@@ -18,7 +18,10 @@ export interface FramesRow extends PackedFrames {
   readonly checksum: number;
 }
 
-/** Cuts long runs, so that reading a few frames never loads a large row. Refuses frames that do not follow each other. */
+/**
+ * Packs frames into rows. Many frames become several rows, so that reading a few of them never loads a large row.
+ * Throws if the frames do not follow each other.
+ */
 export function packFrames(frames: readonly FrameRow[]): PackedFrames[] {
   const rows: PackedFrames[] = [];
   let start = 0;

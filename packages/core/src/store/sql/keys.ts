@@ -38,7 +38,7 @@ export function keyWrites(database: Database) {
   };
 }
 
-/** Revoking is here because it must work on a full disk too. */
+/** Revoking is a removal, because it must also work on a full disk. */
 export function keyRemovals(database: Database) {
   const active = database.prepare(`${SELECT_KEY} WHERE key_id = ? AND revoked_at IS NULL`);
   const revoke = database.prepare('UPDATE keys SET revoked_at = ?, checksum = ? WHERE key_id = ?');
@@ -47,14 +47,17 @@ export function keyRemovals(database: Database) {
     revokeKey(keyId: string, at: number): boolean {
       const row = active.get(keyId) as Checked<KeyRow> | undefined;
       if (row === undefined) return false;
-      // A damaged key stays one: its checksum is not made to fit.
+      // A damaged key stays damaged: it must not get a matching checksum.
       const checksum = isWhole(row, checksumOfKey) ? checksumOfKey({ ...row, revokedAt: at }) : row.checksum;
       return revoke.run(at, checksum, keyId).changes === 1;
     },
   };
 }
 
-/** Of a key that does not expire as before there were others, so that the checksums of older rows still fit. */
+/**
+ * Omits the expiry of a key that does not expire, so that the checksums of rows from before there were expiries still
+ * match.
+ */
 export function checksumOfKey(row: KeyRow): number {
   const { keyId, hash, agentId, role, description, createdAt, expiresAt, revokedAt } = row;
   const end = expiresAt === null ? [] : [expiresAt];

@@ -1,4 +1,3 @@
-/** Letters, threads, and the outbox with its tables. */
 export const MAILBOX_MIGRATION = `
   CREATE TABLE letters (
     owner TEXT NOT NULL,
@@ -60,8 +59,8 @@ export const MAILBOX_MIGRATION = `
   `;
 
 /**
- * The last number of a thread when its last message was removed. If the number were used again, readers that continue after
- * it would miss the next message. `at` is the time of that message.
+ * The last number of a thread and the time of its last message, recorded when messages are removed. If a number were
+ * used again, readers that continue after it would miss a message.
  */
 export const THREAD_END_TABLES = `
   CREATE TABLE thread_ends (

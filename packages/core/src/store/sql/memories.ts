@@ -62,7 +62,7 @@ export function memoryWrites(database: Database) {
 
     putMemory(row: MemoryEntryRow, quota: MemoryQuota): MemoryPut {
       requireStorable(row.space, row.key, row.owner, row.entry);
-      // Expired entries do not count any more. If they were kept, short-lived entries could fill the disk.
+      // Expired entries do not count, so they must not stay: short-lived entries could fill the disk.
       forgetExpired.run(row.space, row.updatedAt);
       forgetOwnExpired.run(row.owner, row.updatedAt);
       const known = before.get(row.space, row.key) as Known | undefined;
@@ -94,7 +94,6 @@ export function memoryRemovals(database: Database) {
   };
 }
 
-/** The existing entry. */
 type Known = Pick<MemoryEntryRow, 'owner' | 'createdAt'> & Pick<MemoryUse, 'size'>;
 
 const PURGE_WINDOW = 200;

@@ -26,7 +26,7 @@ export function nonceWrites(database: Database) {
   return { useNonce: prepareNonceUse(database) };
 }
 
-/** Records a nonce unless it is there: part of accepting a signed request, too. */
+/** Prepares recording a nonce unless it exists. Accepting a signed request uses it, too. */
 export function prepareNonceUse(database: Database): (row: NonceRow) => NonceUse {
   const insert = database.prepare(
     'INSERT INTO nonces (agent_id, nonce, digest, used_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -41,7 +41,7 @@ export function prepareNonceUse(database: Database): (row: NonceRow) => NonceUse
 
 export function nonceRemovals(database: Database) {
   const purge = database.prepare("DELETE FROM nonces WHERE used_at < ? AND agent_id <> ''");
-  // A row without an owner: the latest use among the deleted ones.
+  // The row without an agent has the time of the latest use among all deleted nonces.
   const remember = database.prepare(`
     INSERT INTO nonces (agent_id, nonce, digest, used_at)
     SELECT '', '', '', MAX(used_at) FROM nonces WHERE used_at < ? HAVING COUNT(*) > 0

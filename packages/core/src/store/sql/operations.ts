@@ -22,7 +22,7 @@ import { storedDataReads, storedDataWrites } from './stored-data.ts';
 import { threadReads, threadRemovals, threadWrites } from './threads.ts';
 import { workflowReads, workflowRemovals, workflowWrites } from './workflows.ts';
 
-/** All operations of the thread, by kind: the kind decides when it runs and whether it may use the last space. */
+/** All operations of the thread. Their kind decides when they run and whether they may use the ballast's space. */
 export function prepareOperations(database: Database) {
   return {
     reads: {

@@ -167,16 +167,16 @@ export function outboxWrites(database: Database) {
 export function outboxRemovals(database: Database) {
   const purge = database.prepare(`
     DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries WHERE ended_at < ? LIMIT ?)`);
-  // The oldest were added first, and there is no index by age.
+  // There is no index by age, but the oldest rows were added first.
   const purgeDisabled = database.prepare(`
     DELETE FROM disabled_urls WHERE rowid IN (SELECT rowid FROM disabled_urls ORDER BY rowid LIMIT ?) AND at < ?`);
   const forget = database.prepare('DELETE FROM signing_salts WHERE agent_id = ?');
 
   return {
-    /** Some at a time; 0 when none is left. */
+    /** Deletes some deliveries per call; 0 when none is left. */
     purgeDeliveries: (before: number): number => Number(purge.run(before, PURGE_WINDOW).changes),
 
-    /** The same. */
+    /** Deletes some disabled URLs per call; 0 when none is left. */
     purgeDisabledUrls: (before: number): number => Number(purgeDisabled.run(PURGE_WINDOW, before).changes),
 
     forgetSalt(agentId: string): void {
@@ -193,7 +193,7 @@ export interface StoredDeliverySummary extends Omit<DeliverySummary, 'failures'>
   readonly failures: string;
 }
 
-/** With its place in the list. */
+/** `number` is its place in the list. */
 export interface NumberedDelivery extends StoredDeliverySummary {
   readonly number: number;
 }
@@ -210,7 +210,7 @@ export function deliverySummary<Row extends StoredDeliverySummary>({ failures, .
   return { ...row, failures: failuresIn(failures) ?? [{ at: row.createdAt, reason: DAMAGED_FAILURES }] };
 }
 
-/** Of one row more than the page has, which shows whether another page follows. */
+/** `found` may have one row more than `limit`, which shows that another page follows. */
 export function outboxPage(
   found: readonly NumberedDelivery[],
   { total, limit }: { readonly total: number; readonly limit: number },
@@ -221,7 +221,7 @@ export function outboxPage(
   return { rows, total, ...(last !== undefined && { next: Number(last.number) }) };
 }
 
-/** They are only informative: if they cannot be read, the callback is still sent and listed. */
+/** `undefined` if the text is damaged. Failures are only informative, so the callback is still sent and listed. */
 function failuresIn(text: string): DeliveryFailure[] | undefined {
   try {
     const failures = JSON.parse(text) as DeliveryFailure[];
@@ -238,8 +238,8 @@ export function checkedDelivery({ checksum, headChecksum, ...row }: StoredDelive
 }
 
 /**
- * Whether the constant columns are undamaged: a URL with a flipped bit may be another receiver's, and another owner has other
- * secrets. Checked once, when the delivery is read from the database.
+ * Whether the constant columns are undamaged. With a flipped bit, the URL may belong to another receiver, and the owner
+ * may be one with another signing secret.
  */
 export function isAsWritten(head: Head, headChecksum: number | null): boolean {
   // Rows from before there was a checksum cannot be checked.
@@ -248,7 +248,7 @@ export function isAsWritten(head: Head, headChecksum: number | null): boolean {
 
 type Head = Omit<NewDelivery, 'id' | 'body'>;
 
-/** Without the id, which is the key. No text contains a NUL, so the separator is unambiguous. */
+/** The id is left out, because it is the key. No text contains a NUL, so the separator is unambiguous. */
 export function headChecksumOf({ owner, requestId, messageId, url, priority, expiresAt, createdAt }: Head): number {
   return crc32(`${owner}\0${requestId}\0${messageId}\0${url}\0${priority}\0${expiresAt}\0${createdAt}`);
 }
@@ -270,7 +270,7 @@ export const SELECT_DELIVERY_SUMMARY = `SELECT ${SUMMARY_COLUMNS} FROM deliverie
 export const SELECT_NUMBERED = `SELECT ${SUMMARY_COLUMNS}, number FROM deliveries`;
 export const SELECT_DELIVERY = `SELECT ${SUMMARY_COLUMNS}, body, checksum, head_checksum AS "headChecksum" FROM deliveries`;
 
-/** Replaces the previous value. */
+/** Shown instead of damaged failures. */
 const DAMAGED_FAILURES = 'why it failed before is damaged in the database';
 
 const PURGE_WINDOW = 200;

@@ -1,6 +1,6 @@
 /**
- * Every owner in a table, as a common table expression `owners (name)`: one step into an index that begins with `owner` for
- * each. So a record is found by its name alone without an index that every write must maintain.
+ * A common table expression `owners (name)` with every owner in a table. It takes one step for each owner in an index
+ * that begins with `owner`, so a record is found by its name alone without a further index.
  */
 export function ownersIn(table: string): string {
   return `

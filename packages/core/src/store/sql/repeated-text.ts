@@ -1,7 +1,8 @@
 /**
- * Restores the repeated parts that an earlier version left out of a result. `repeats` has three numbers for each
- * such part: how many characters of the text precede it, since the last one; how far back from there it begins; and its
- * length. Each number is in base 32, the least digit first: as `0` … `O`, or as `P` … `o` where another digit follows.
+ * Restores the repeated parts that an earlier version left out of a result. `repeats` has three numbers for each such
+ * part: how many characters of the text are between the previous part and this one; how far before this place the
+ * repeated text begins; and its length. Numbers are in base 32, the least digit first: `0` … `O` is the last digit, `P`
+ * … `o` one that another digit follows.
  */
 export function withRepeats(text: string, repeats: string): string {
   const numbers = [...repeats.matchAll(/[P-o]*[0-O]/g)].map(([digits]) => numberOf(digits));

@@ -3,8 +3,8 @@ import type { ListedRequest, RequestList, RequestPlace, RequestQuery } from '../
 import type { Database } from '../sqlite-engine.ts';
 
 /**
- * One row for each request that has ended, in the order in which lists show them. Open requests are few, and are looked through
- * instead. Requests that ended before this table have the time at which they were accepted.
+ * One row for each ended request, indexed in the order of lists. Open requests have no index, because they are few.
+ * Requests that ended before this table existed have the time at which they were accepted.
  */
 export const ENDED_REQUEST_TABLES = `
   CREATE TABLE ended_requests (
@@ -21,12 +21,12 @@ export const ENDED_REQUEST_TABLES = `
   ALTER TABLE open_requests ADD COLUMN answering_since BIGINT
   `;
 
-/** Everybody's requests are read by time alone: there are as many groups as callers, agents and endings. */
+/** For the list of all owners' requests, where reading by groups would be slow: there may be many owners. */
 export const ENDED_BY_TIME_INDEX = `
   CREATE INDEX ended_requests_by_time ON ended_requests (ended_at, request, agent_id, ending)`;
 
 export function requestListReads(database: Database) {
-  // With a time after all rows, the search starts at the next group and skips this one.
+  // A time after all rows skips the rest of a group.
   const nextGroup = database.prepare(`
     SELECT owner, agent_id AS "agentId", ending FROM ended_requests
     WHERE (owner, agent_id, ending, ended_at) > (?, ?, ?, ?) ORDER BY owner, agent_id, ending, ended_at LIMIT 1`);
@@ -57,7 +57,10 @@ export function requestListReads(database: Database) {
     return { changedAt: after.changedAt, number: row?.id ?? 0 };
   }
 
-  /** The index has its rows in groups, each in the order of a list. One step into the index finds the next group. */
+  /**
+   * The groups of the index by owner, agent and ending. Within a group, rows are in the order of a list. One step into
+   * the index finds the next group.
+   */
   function* groups({ owner, agentId, progress }: RequestQuery): Generator<Group> {
     const isWanted = (one: Group) =>
       (agentId === undefined || one.agentId === agentId) &&
@@ -71,7 +74,7 @@ export function requestListReads(database: Database) {
     }
   }
 
-  /** Of one caller, by groups, with how many there are. */
+  /** The ended requests of one owner, read by groups and counted. */
   function ofOwner(query: RequestQuery, { after, limit }: Range): Candidates {
     const { sessionId, changedSince = 0 } = query;
     const [counting, reading] = sessionId === undefined ? [count, ended] : [countInSession, endedInSession];
@@ -87,7 +90,7 @@ export function requestListReads(database: Database) {
     return { found, total };
   }
 
-  /** Of everybody, by time. It skips a limited number of other requests, and counts nothing. */
+  /** The ended requests of all owners, read by time and not counted. It skips only a limited number of others. */
   function ofAll(
     { agentId, sessionId, progress, changedSince = 0 }: RequestQuery,
     { after, limit }: Range,
@@ -153,12 +156,12 @@ interface Range {
   readonly limit: number;
 }
 
-/** Requests that have ended. */
+/** Ended requests that match a query. */
 interface Candidates {
   readonly found: readonly Placed[];
   /** How many there are on all pages. Absent where they are not counted. */
   readonly total?: number;
-  /** Up to where they are complete; absent when that is the end. */
+  /** The place up to which `found` is complete; absent when all were looked at. */
   readonly horizon?: Place;
 }
 
@@ -169,11 +172,11 @@ function endOf(ending: string): AnswerEnd | null {
 interface Group {
   readonly owner: string;
   readonly agentId: string;
-  /** Empty where it was not recorded. */
+  /** An `AnswerEnd`; empty where the end was not recorded. */
   readonly ending: string;
 }
 
-/** Requests are numbered as they are recorded. */
+/** `number` is that of the request. Requests are numbered in the order in which they were recorded. */
 interface Place {
   readonly changedAt: number;
   readonly number: number;
@@ -187,31 +190,31 @@ function order(a: Place, b: Place): number {
   return b.changedAt - a.changedAt || b.number - a.number;
 }
 
-/** Envelopes are JSON, so the text is escaped in the same way. */
+/** The LIKE pattern for envelopes that contain a text. Envelopes are JSON, so the text is escaped as JSON first. */
 export function containing(text: string): string {
   const written = JSON.stringify(text).slice(1, -1);
   return `%${written.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
 
-/** Envelopes that one query looks into: a few milliseconds. */
+/** How many envelopes one query searches. Takes a few milliseconds. */
 export const LOOKED_INTO = 500;
 
-/** The same for long ones, in characters. */
+/** How many characters of envelopes one query searches, where they are long. */
 const MOST_SEARCHED = 2_000_000;
 
-/** Index entries that one query may skip: a few milliseconds. */
+/** How many index entries one query looks at. Takes a few milliseconds. */
 export const SCANNED = 5000;
 
 const FIRST: Place = { changedAt: Number.MAX_SAFE_INTEGER, number: 0 };
 
 const PLACE = 'SELECT e.request AS number, e.ended_at AS "changedAt"';
 const OF_GROUP = 'FROM ended_requests e WHERE e.owner = ? AND e.agent_id = ? AND e.ending = ? AND e.ended_at >= ?';
-/** By way of the session's requests: they are fewer than all of the agent's. */
+/** Begins with the requests of the session, which are fewer than all of the agent. */
 const OF_SESSION = `
   FROM requests r CROSS JOIN ended_requests e ON e.request = r.id
   WHERE r.session_id = ? AND r.owner = ? AND r.agent_id = ? AND e.ending = ? AND e.ended_at >= ?`;
 const PAGE = 'AND (e.ended_at, e.request) < (?, ?) ORDER BY e.ended_at DESC, e.request DESC LIMIT ?';
-/** A record omits default values. */
+/** Recorded envelopes omit default values, and `e2a` is the default. */
 const PROTOCOL = `
   COALESCE(CASE WHEN json_valid(envelope) THEN json_extract(envelope, '$.provenance.source_protocol') END, 'e2a')`;
 const OPEN_PROGRESS = `

@@ -101,7 +101,10 @@ export function requestWrites(database: Database) {
     SELECT o.request, ? FROM open_requests o JOIN requests r ON r.id = o.request WHERE r.accepted_at < ?
     ON CONFLICT (request) DO UPDATE SET open_at = excluded.open_at`);
 
-  /** Its number when it was recorded, with its whole answer and its letter if there are any, else the earlier one. */
+  /**
+   * Records a request, with its answer and letter if it has them. Returns its number, or the earlier request if it is a
+   * repeat.
+   */
   function record(answer: FramesRow | undefined, ...values: RequestValues): number | RequestRow {
     const [
       owner,
@@ -147,7 +150,7 @@ export function requestWrites(database: Database) {
     return id;
   }
 
-  /** Its number when it was recorded, else the earlier one. */
+  /** Returns the number of the recorded request, or the earlier request if it is a repeat. */
   function accept(...values: RequestValues): RequestRow | number {
     return record(undefined, ...values);
   }
@@ -168,7 +171,7 @@ export function requestWrites(database: Database) {
   return {
     accept,
 
-    /** The frames are all of its answer. As one row, which is the usual case, they become part of the request's row. */
+    /** `frames` is the whole answer. If it is a single row, as usual, it becomes part of the request's row. */
     acceptAnswered(frames: readonly FramesValues[], ...values: RequestValues): RequestRow | null {
       const [only] = frames;
       const isOne = only !== undefined && frames.length === 1;
@@ -179,7 +182,7 @@ export function requestWrites(database: Database) {
       return null;
     },
 
-    /** The same with the nonce it was signed with, in one transaction. */
+    /** Like `accept`, but also records the nonce of the signature, in the same transaction. */
     acceptSigned(nonce: NonceRow, ...values: RequestValues): RequestRow | 'reused' | number {
       return useNonce(nonce) === 'reused' ? 'reused' : accept(...values);
     },
@@ -219,9 +222,9 @@ export function requestRemovals(database: Database) {
 
   return {
     /**
-     * Looks at the next requests in the order they were recorded, a few at a time, and returns where to continue; null
-     * when none of them is old, because later ones are newer still. That saves an index that every request would have to
-     * maintain. Where the clock was set back, some stay until the next time.
+     * Purges one window, in the order in which requests were recorded. `next` is null when no request of the window is
+     * old, because later ones are newer. So no index by age is needed, but some requests stay longer if the clock was
+     * set back.
      */
     purge(before: number, from: number): { purged: number; next: number | null } {
       const rows = window.all(from, PURGE_WINDOW) as { id: number; acceptedAt: number }[];
@@ -245,7 +248,6 @@ function refuseMisplaced(sequence: number, { id, next }: Progress): void {
   if (sequence !== expected) throw new Error(`request ${id}: frame ${sequence} where ${expected} was expected`);
 }
 
-/** It has ended, or another process has claimed it. */
 export function notHeld(kind: 'request' | 'execution', id: number): StoreError {
   return new StoreError(
     'not_held',

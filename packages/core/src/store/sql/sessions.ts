@@ -5,7 +5,7 @@ import { type FramesRow, unpackFrames } from './frames.ts';
 import { checkedRequest, SELECT_ANSWER, SELECT_REQUEST, type StoredRequest } from './requests.ts';
 
 export function sessionReads(database: Database) {
-  // One statement with and without an agent: a null `agentId` leaves the condition out.
+  // A null `agentId` or `cwd` does not filter.
   const count = database.prepare(
     'SELECT count(*) AS total FROM sessions WHERE owner = ? AND agent_id = COALESCE(?, agent_id) AND (? IS NULL OR cwd = ?)',
   );
@@ -114,11 +114,11 @@ export function sessionRemovals(database: Database) {
       WHERE r.owner = sessions.owner AND r.agent_id = sessions.agent_id AND r.session_id = sessions.session_id)`);
 
   return {
-    /** Some of those that have ended, so that others get their turn in between; 0 when none is left. */
+    /** Deletes some ended turns per call, so that other calls get their turn in between; 0 when none is left. */
     deleteTurns: ({ owner, agentId, sessionId }: SessionKey): number =>
       Number(removeFinished.run(owner, agentId, sessionId, WINDOW).changes),
 
-    /** After its turns are deleted: open ones are kept, without a session. */
+    /** Call it after `deleteTurns`. The remaining turns are open; they are kept without a session. */
     deleteSession(key: SessionKey): boolean {
       const session = [key.owner, key.agentId, key.sessionId];
       if (remove.run(...session).changes === 0) return false;
@@ -126,7 +126,7 @@ export function sessionRemovals(database: Database) {
       return true;
     },
 
-    /** The next ones in the order they were created, as in the purge of requests: a new session was used recently. */
+    /** Purges one window in the order of creation, as the purge of requests does: a new session was used recently. */
     purgeSessions(before: number, from: number): { purged: number; next: number | null } {
       const rows = window.all(from, WINDOW) as { id: number; createdAt: number }[];
       const last = rows.at(-1);

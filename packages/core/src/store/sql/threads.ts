@@ -60,12 +60,12 @@ export function threadReads(database: Database) {
     return (lastWriter.get(view.agentId, view.threadId) as { owner: string } | undefined)?.owner;
   };
 
-  /** The number of a message, for finding earlier ones. */
+  /** The number of a question in its thread: earlier messages have lower numbers. */
   const numberOf = ({ owner, sessionId }: SessionKey, messageId: string): number => {
     // Not recorded yet, so all messages are before it, including one with its id that outlived its request.
     if (isOwed.get(owner, messageId) === undefined) return Number.MAX_SAFE_INTEGER;
     const place = placeOf.get(owner, sessionId, messageId) as { sequence: number | null };
-    // The thread has deleted it, and everything before it.
+    // Without a number, the thread has deleted it and everything before it.
     return place.sequence ?? 0;
   };
 
@@ -196,7 +196,7 @@ export function threadWrites(database: Database) {
   };
 }
 
-/** Records the letter of a mailbox request, and its message in the thread. */
+/** Prepares recording the letter of a mailbox request and its message in the thread. */
 export function prepareLetter(database: Database) {
   const insert = database.prepare(`
     INSERT INTO letters (owner, request_id, agent_id, thread_id, accepted_at, epoch)
@@ -231,7 +231,7 @@ function prepareAppend(database: Database) {
   };
 }
 
-/** Call it before removing messages of a thread: its numbers continue from there. */
+/** Prepares recording the last number of a thread. Call it before removing messages: numbers continue after it. */
 export function prepareNoteEnd(database: Database) {
   const note = database.prepare(`
     INSERT INTO thread_ends (owner, thread_id, last, at)
@@ -243,7 +243,7 @@ export function prepareNoteEnd(database: Database) {
   };
 }
 
-/** In whose thread, and with whom. */
+/** The owner's thread, and the agent of a message. */
 interface ThreadPlace {
   readonly owner: string;
   readonly threadId: string;
@@ -277,13 +277,13 @@ export function threadRemovals(database: Database) {
       return Number(forget.run(owner, sessionId, agentId, PURGE_WINDOW).changes);
     },
 
-    /** Some at a time; 0 when none is left. */
+    /** Deletes some messages per call; 0 when none is left. */
     purgeThreads(before: number): number {
       noteEnds.run(before, PURGE_WINDOW);
       return Number(purge.run(before, PURGE_WINDOW).changes);
     },
 
-    /** The same. */
+    /** Deletes the last numbers of some threads per call; 0 when none is left. */
     purgeThreadEnds: (before: number): number => Number(purgeEnds.run(before, PURGE_WINDOW).changes),
   };
 }
@@ -291,7 +291,7 @@ export function threadRemovals(database: Database) {
 export interface StoredMessage extends Omit<ThreadMessage, 'isAnswer' | 'text'> {
   readonly isAnswer: number;
   readonly checksum: number;
-  /** Null where it alone exceeds the requested size: then it was not read. */
+  /** Null if the text alone is longer than requested, so that it was not read. */
   readonly text: string | null;
 }
 
@@ -308,7 +308,7 @@ export function checkedMessage<Row extends StoredMessage>({ checksum, ...row }: 
 
 const HAS_MESSAGE = 'SELECT 1 FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? LIMIT 1';
 
-/** Sorts behind every other. */
+/** Sorts after every other character. */
 export const LAST_CHARACTER = '\u{10ffff}';
 
 /** The first value limits the bytes of a text that is read. */
@@ -317,7 +317,7 @@ const MESSAGE = `
 
 const SELECT_MESSAGE = `SELECT sequence, agent_id AS "agentId", ${MESSAGE} FROM thread_messages`;
 
-/** Messages may be removed in any order, and more than once. */
+/** Messages may be removed in any order and more than once, so the later values are kept. */
 const OR_THE_LATER = `
   ON CONFLICT (owner, thread_id) DO UPDATE SET last = MAX(last, excluded.last), at = MAX(at, excluded.at)`;
 

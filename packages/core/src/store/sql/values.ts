@@ -2,7 +2,7 @@ import type { ExecutionEnd, ExecutionRow } from '../executions.ts';
 import type { FrameRow, NewLetter, RecordedWith, RequestRow } from '../store.ts';
 import { packFrames } from './frames.ts';
 
-// Rows as lists of plain values, for messages to the store's thread: cheaper to send than objects.
+// Rows as lists of plain values, which are cheaper than objects to send to the store's thread.
 
 export type RequestValues = readonly [
   owner: string,
@@ -62,7 +62,7 @@ export function framesValues(frames: readonly FrameRow[]): FramesValues[] {
   });
 }
 
-/** Few frames have one. */
+/** The last change of progress among these frames, if they have any. */
 function lastChange(frames: readonly FrameRow[], from: number, to: number): FrameRow['change'] {
   for (let index = to - 1; index >= from; index--) {
     const change = frames[index]?.change;
