@@ -254,6 +254,8 @@ test.each<[JsonSchema, string]>([
   [{ items: [{ anyOf: {} }] }, '/items/0/anyOf must be a list; got an object with 0 members'],
   [{ properties: { 'ä/b': 5 } }, '/properties/ä~1b must be a schema; got 5'],
   [{ multipleOf: 0 }, '/multipleOf must be a number above 0; got 0'],
+  [{ contains: {}, minContains: 'x' }, '/minContains must be a number from 0; got "x"'],
+  [{ contains: {}, maxContains: -1 }, '/maxContains must be a number from 0; got -1'],
   [{ $schema: 'https://example.com/dialect' }, '/$schema must be a draft of JSON Schema'],
 ])('a schema is refused in words: %o', (schema, words) => {
   expect(() => compileSchema(schema)).toThrow(words);

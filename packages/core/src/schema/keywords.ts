@@ -175,6 +175,8 @@ export const KEYWORDS: readonly Keyword[] = [
   }),
   keyword('array', 'contains', (part) => {
     const { contains, minContains = 1, maxContains = Number.POSITIVE_INFINITY } = part.schema;
+    if (typeof minContains !== 'number' || minContains < 0) return part.refuse('minContains', 'a number from 0');
+    if (typeof maxContains !== 'number' || maxContains < 0) return part.refuse('maxContains', 'a number from 0');
     const node = part.inner(contains as Json, 'contains');
     return (items, run) => {
       let count = 0;
@@ -187,7 +189,7 @@ export const KEYWORDS: readonly Keyword[] = [
         count += 1;
         evaluated?.keys.add(at);
       }
-      const isFit = count >= Number(minContains) && count <= Number(maxContains);
+      const isFit = count >= minContains && count <= maxContains;
       return isFit || run.fail('contains', `${part.path}/contains`, { minContains, maxContains });
     };
   }),
