@@ -68,7 +68,7 @@ export function withAgentOptions(command: Command): Command {
     )
     .option(
       '--idempotent',
-      'a request that arrives twice has no further effect: answers are faster, but after a crash the agent may receive a request again',
+      'declare that receiving the same request twice does no harm: answers are faster, but after a crash the agent may receive a request again',
     )
     .option('--erc8004 <id>', 'its ERC-8004 agentId in the mailbox, such as eip155:chain:registry:token')
     .option('--public-key <file>', 'a PEM file with its public key for signatures (default: keep the current key)')

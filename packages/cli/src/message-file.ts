@@ -15,12 +15,16 @@ export type MessageFile =
   | { readonly kind: 'message'; readonly dialect: Dialect<unknown>; readonly json: Json }
   | { readonly kind: 'workflow-text'; readonly dialect: Dialect<unknown>; readonly text: string };
 
-/** Reads a file in the given dialect, or recognizes the dialect by the shape of its content. */
-export function readMessageFile(bytes: Uint8Array, given: Dialect<unknown> | undefined): Outcome<MessageFile> {
+/** Reads a file in the given dialect, or recognizes the dialect by the shape of its content. `option` gives the dialect. */
+export function readMessageFile(
+  bytes: Uint8Array,
+  given: Dialect<unknown> | undefined,
+  option: '--dialect' | '--from',
+): Outcome<MessageFile> {
   const parsed = parseJsonBytes(bytes);
   if (parsed.ok) {
     const dialect = given ?? dialectOf(parsed.value);
-    if (dialect === undefined) return reject(unrecognised());
+    if (dialect === undefined) return reject(unrecognised(option));
     return { ok: true, value: { kind: 'message', dialect, json: parsed.value }, warnings: [] };
   }
   // Several values in a row are not JSON but probably a workflow.
@@ -44,11 +48,11 @@ function linesIn(bytes: Uint8Array): { text: string; first: Json } | undefined {
   return first.ok ? { text, first: first.value } : undefined;
 }
 
-function unrecognised(): Issue {
+function unrecognised(option: string): Issue {
   return {
     pointer: '',
     code: 'unknown_dialect',
     message: 'the message does not match any known dialect',
-    suggestion: `specify it: --dialect ${DIALECT_NAMES.join('|')}`,
+    suggestion: `specify the dialect: ${option} ${DIALECT_NAMES.join('|')}`,
   };
 }

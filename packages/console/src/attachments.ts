@@ -5,7 +5,7 @@ export async function attachmentsOf(files: readonly File[]): Promise<E2AFileRef[
   const size = files.reduce((all, file) => all + file.size, 0);
   if (size > MOST_BYTES) {
     const got = `${Math.ceil(size / 1024)} KiB`;
-    throw new Error(`The files of a message may have ${MOST_BYTES / 1024} KiB together; these have ${got}.`);
+    throw new Error(`The files of a message may total at most ${MOST_BYTES / 1024} KiB; these total ${got}.`);
   }
   return Promise.all(
     files.map(async (file) => ({

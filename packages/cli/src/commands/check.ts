@@ -29,7 +29,7 @@ async function check(file: string, options: CheckOptions & { json: boolean }, co
   const { terminal } = context;
   const dialect = options.dialect === undefined ? undefined : dialectOption('--dialect', options.dialect);
   const bytes = await readInput(file, context);
-  const read = readMessageFile(bytes, dialect);
+  const read = readMessageFile(bytes, dialect, '--dialect');
   const verdict: MessageVerdict = read.ok
     ? checkMessage(read.value, { now: context.now(), lenient: options.lenient ?? false })
     : { valid: false, issues: read.issues, warnings: [] };

@@ -54,6 +54,12 @@ test('a message that cannot be converted is refused with every reason', async ()
   expect(JSON.parse(output.out).issues.length).toBeGreaterThan(0);
 });
 
+test('a message of no dialect is reported with the option that gives one', async () => {
+  const { code, notes } = await convert('{"a":1}', '--to', 'e2a');
+  expect(code).toBe(1);
+  expect(notes).toContain('specify the dialect: --from e2a|');
+});
+
 test('an unknown dialect is not understood; the nearest is named', async () => {
   const { code, notes } = await convert(MAIL, '--to', 'a2a-mesages');
   expect(code).toBe(2);

@@ -40,7 +40,7 @@ async function convertFile(
   const given = from === undefined ? undefined : dialectOption('--from', from);
   const target = dialectOption('--to', to);
   const bytes = await readInput(file, context);
-  const read = readMessageFile(bytes, given);
+  const read = readMessageFile(bytes, given, '--from');
   const outcome = read.ok ? converted(read.value, { to: target, lenient, now: context.now() }) : read;
   if (!outcome.ok) return refuse(outcome.issues, { bytes, json, context });
   print(outcome.value, json, context);

@@ -21,7 +21,7 @@ function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'questions list',
     summary:
-      'list the open questions of your requests, or of all requests if your key has the operation questions.answer',
+      'list the open questions of your requests, or of all requests if permissions.operations of your agent include questions.answer',
     examples: [`${PROGRAM} questions list`],
   });
   withConnectionOptions(command, 'agent');
@@ -57,7 +57,7 @@ function answerCommand(context: Context): Command {
     .argument('<question_id>', 'as shown by `questions list`')
     .argument(
       '<answer...>',
-      'the id, name or number of an option; for a form, its fields as a JSON object; or accept or decline',
+      'for options: the id, name or number of one; for a form: its fields as a JSON object; otherwise: accept. To refuse: decline',
     );
   withConnectionOptions(command, 'agent');
   return runs<ConnectionOptions>(command, context, async (options, [questionId = '', text = '']) => {

@@ -123,7 +123,7 @@ function acceptCommand(context: Context): Command {
   withConnectionOptions(command, 'admin');
   command.option(
     '--config <file>',
-    `accept the tool for \`${PROGRAM} wire\`, in the folder of --data; pass the same --config and --data to both`,
+    `the configuration file of \`${PROGRAM} wire\`: accept the tool there, not on a server; requires the same --data as that command`,
   );
   return runs<ToolsOptions>(command, context, async (options, [name = '']) => {
     const accepted = await (options.config === undefined

@@ -12,7 +12,7 @@ export function tourCommand(context: Context): Command {
   })
     .option(
       '--url <url>',
-      `the URL of a running \`${PROGRAM} dev\` (default: the one that uses the data folder, or else a temporary server)`,
+      `the URL of a running \`${PROGRAM} dev\` (default: the one whose data folder is --data; if none is running, a temporary server is started)`,
     )
     .option('--data <folder>', `where to read the demo keys (default: ${DEFAULT_DEV_DATA})`, nonEmptyName);
   return runs<TourOptions>(command, context, async (options) => {

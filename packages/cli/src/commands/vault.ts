@@ -40,7 +40,7 @@ function setCommand(context: Context): Command {
   })
     .argument('<id>', 'its name in requests')
     // Other users of the machine could read a secret among the arguments.
-    .argument('[value]', 'only -, to read the secret from stdin (default: ask in a terminal, otherwise read stdin)')
+    .argument('[value]', 'leave it out, or pass -: the secret is asked for in a terminal, otherwise read from stdin')
     .addOption(
       new Option(
         '--type <type>',
@@ -155,7 +155,10 @@ function rotateCommand(context: Context): Command {
     name: 'vault rotate',
     summary: 'encrypt every secret with a new vault key, while the server runs',
     examples: [`${PROGRAM} vault rotate`, `printf %s "$NEW_KEY" | ${PROGRAM} vault rotate -`],
-  }).argument('[key]', 'only -, to read the new key from stdin; required if the old key is in DRAGOMAN_VAULT_KEY');
+  }).argument(
+    '[key]',
+    '- reads the new key from stdin, which is required if the old key is in DRAGOMAN_VAULT_KEY (default: a generated key)',
+  );
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [given]) => {
     if (given !== undefined && given !== '-') valueAmongArguments('ID');

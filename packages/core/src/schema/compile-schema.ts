@@ -19,7 +19,7 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
     const { root } = new SchemaDocument(schema as JsonObject);
     return { first: validatorOf(root, { findsAll: false }), all: validatorOf(root, { findsAll: true }) };
   } catch (error) {
-    throw new Error(`it cannot be used as a JSON Schema here: ${(error as Error).message}`);
+    throw new Error(`unsupported JSON Schema: ${(error as Error).message}`);
   }
 }
 

@@ -43,7 +43,7 @@ function compiled(schema: JsonSchema, tool: string): CompiledSchema {
   try {
     return compileSchema(schema);
   } catch (error) {
-    throw new Refused(failure('tool_failed', {}, `The input of the tool ${tool}: ${(error as Error).message}`));
+    throw unusable(tool, (error as Error).message);
   }
 }
 
@@ -53,11 +53,15 @@ function inBounds(tool: string, check: () => readonly Issue[]): readonly Issue[]
     return check();
   } catch (error) {
     // Arguments of the wire have a limited depth, so an overflow of the stack means that the schema refers to itself.
-    if (error instanceof RangeError)
-      throw new Refused(failure('tool_failed', {}, `The input of the tool ${tool}: ${ENDLESS}`));
+    if (error instanceof RangeError) throw unusable(tool, ENDLESS);
     if (!(error instanceof TooMuchEffort)) throw error;
     throw new Refused(failure('too_large', {}, `The arguments are too complex to check: ${error.message}.`));
   }
+}
+
+function unusable(tool: string, reason: string): Refused {
+  const text = `The input schema of the tool ${tool} cannot be used (${reason}). This is a fault of the tool, not of the arguments.`;
+  return new Refused(failure('tool_failed', {}, text));
 }
 
 /** Whether the value has few members, all the way down, and short texts. */

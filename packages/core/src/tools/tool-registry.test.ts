@@ -350,7 +350,7 @@ describe('arguments are checked by', () => {
   });
 
   test.each<[string, JsonSchema, RegExp]>([
-    ['a type there is not', { type: 'objekt' }, /^The input of the tool it: .*\/type/],
+    ['a type there is not', { type: 'objekt' }, /^The input schema of the tool it cannot be used .*\/type/],
     ['a reference to elsewhere', { $ref: 'https://example.com/x.json' }, /example\.com/],
     ['a pattern that cannot be matched in linear time', { properties: { a: { pattern: '(?!x)' } } }, /\(\?!/],
     [
@@ -358,7 +358,11 @@ describe('arguments are checked by', () => {
       { properties: Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`m${n}`, { pattern: `(?:abc${n}){1,600}` }])) },
       /more than 20000 parts in all/,
     ],
-    ['nothing but itself', { $ref: '#' }, /^The input of the tool it: it refers to itself endlessly/],
+    [
+      'nothing but itself',
+      { $ref: '#' },
+      /^The input schema of the tool it cannot be used \(it refers to itself endlessly/,
+    ],
     [
       'itself behind others',
       { $defs: { a: { allOf: [{ $ref: '#' }] } }, $ref: '#/$defs/a' },

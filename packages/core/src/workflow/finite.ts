@@ -4,7 +4,9 @@ import { dataError } from './step-error.ts';
 export function finite(value: number, operation: string): number {
   if (!Number.isFinite(value)) {
     throw dataError(`${operation} does not give a finite number`, {
-      suggestions: ['check with a Conditional whether there are numbers, and none too large, before'],
+      suggestions: [
+        'add a Conditional before this step: there must be a number, and none so large that the result overflows',
+      ],
     });
   }
   return value;

@@ -23,7 +23,7 @@ test.each([
       {
         pointer: '/mailbox/anonymous',
         message: expect.stringContaining(`mailbox.anonymous must list each agent by its id; got ${got}`),
-        suggestion: 'write the agents that senders without a key may write to, such as anonymous: [echo]',
+        suggestion: 'list the agents that senders without a key may use, such as anonymous: [echo]',
       },
     ],
   });

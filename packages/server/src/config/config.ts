@@ -86,7 +86,7 @@ function anonymousIssues({ mailbox: { anonymous } = {} }: Config): Issue[] {
   if (!isOpenToAll) return [];
   const got = anonymous === true ? 'true' : '"*"';
   const message = `mailbox.anonymous must list each agent by its id; got ${got}`;
-  const suggestion = 'write the agents that senders without a key may write to, such as anonymous: [echo]';
+  const suggestion = 'list the agents that senders without a key may use, such as anonymous: [echo]';
   return [{ pointer: '/mailbox/anonymous', code: 'anonymous', message, suggestion }];
 }
 
