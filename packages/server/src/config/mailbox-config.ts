@@ -148,11 +148,11 @@ export function anonymousQuotaSettings(config: MailboxConfig): AnonymousQuotaSet
   };
 }
 
-/** The limits for every sender, which are public. */
+/** The limits for every sender. They are public. */
 export interface MailboxTerms {
   readonly perMinute: number;
   readonly maxConcurrent: number;
-  /** For one try of a callback. */
+  /** For one attempt to deliver a callback. */
   readonly timeoutMs: number;
   readonly retries: number;
   readonly content: ContentLimits;
@@ -180,14 +180,14 @@ export function outboxSettings({ callbacks }: MailboxConfig): Partial<OutboxSett
   };
 }
 
-/** The agents that senders without a key may write to, by id. */
+/** The ids of the agents that senders without a key may write to. */
 export function anonymousAgents({ anonymous }: MailboxConfig): readonly string[] {
   return Array.isArray(anonymous) ? anonymous : [];
 }
 
 /**
- * A sender without a key; `undefined` for any other owner. It may write to the listed agents that this server runs: an agent
- * that registered itself under a listed id is not one of them.
+ * The principal of a sender without a key; `undefined` for any other owner. It may write to the listed agents that this
+ * server runs, but not to an agent that registered itself under a listed id.
  */
 export function anonymousSender(
   config: MailboxConfig,

@@ -10,11 +10,11 @@ import { serveStdio } from './stdio.ts';
 
 /** An agent at the other end of a connection, for tests. */
 export interface WirePeer extends AsyncDisposable {
-  /** One message, or any text in its place. */
+  /** Sends a message, or any text in its place. */
   send(message: JsonObject | string): void;
-  /** The next message that comes; `undefined` when the connection has ended. */
+  /** The next message; `undefined` when the connection has ended. */
   next(): Promise<JsonObject | undefined>;
-  /** Ends this side. */
+  /** Closes this peer's side. */
   end(): void;
 }
 
@@ -24,7 +24,7 @@ export interface WirePlace {
   readonly wire: Pick<WirePart, 'url' | 'socket'>;
 }
 
-/** The ways over the network. A new transport is a line here. */
+/** The transports over the network. A new transport is one line here. */
 export const NETWORK_TRANSPORTS: Readonly<Record<string, (server: WirePlace, key: string) => Promise<WirePeer>>> = {
   tcp: (server) => socketPeer(connect({ port: Number(new URL(server.wire.url ?? '').port), host: '127.0.0.1' })),
   unix: (server) => socketPeer(connect(server.wire.socket ?? '')),
@@ -45,7 +45,7 @@ export const NETWORK_TRANSPORTS: Readonly<Record<string, (server: WirePlace, key
         headers: { ...own, 'content-type': 'application/json' },
       });
     return peerOf(inbox, {
-      // In sequence, because concurrent requests may overtake each other.
+      // One after the other, because concurrent requests may overtake each other.
       write: (text) => {
         before = before.then(() => post(text)).catch(() => {});
       },
@@ -63,7 +63,7 @@ export async function websocketPeer({ url }: Pick<WirePlace, 'url'>): Promise<Wi
   return peerOf(inbox, { write: (text) => socket.send(text), end: () => socket.close() });
 }
 
-/** Every way to the wire host. */
+/** Every transport of the wire host. */
 export const TRANSPORTS: Readonly<Record<string, (server: Server, key: string) => Promise<WirePeer>>> = {
   stdio: async (server) => {
     const [input, output] = [new PassThrough(), new PassThrough()];
@@ -112,7 +112,7 @@ async function readStream(url: string, headers: Record<string, string>, inbox: I
       for (const event of parser.push(chunk)) if (event.ok) inbox.push(JSON.parse(event.value.data));
     }
   } catch {
-    // The test has released it.
+    // The test has aborted the stream.
   }
   inbox.end();
 }

@@ -4,12 +4,12 @@ import { type Metric, type Sample, single } from './metric.ts';
 /** The open connections and streams of the edge. */
 export interface EdgeLoad {
   readonly connections: number;
-  /** Answers that are given as a stream. */
+  /** Answers that are being streamed. */
   readonly streams: number;
   readonly sockets: number;
 }
 
-/** The work of the engine, the store and the edges: numbers of the whole server, not of single callers. */
+/** The metrics of the engine, the store and the edges: totals of the server, not of single callers. */
 export async function serverMetrics({ engine, store, edge }: MeasuredParts): Promise<Metric[]> {
   return [
     ...edgeMetrics(edge()),
@@ -80,7 +80,7 @@ function finishedOf(kind: RunKind, finished: ReadonlyMap<string, number>): Sampl
   return [...finished].map(([outcome, value]) => ({ labels: { kind, outcome }, value }));
 }
 
-/** The role of this node in the cluster, and the work it has claimed. Each node reports its own. */
+/** The metrics of this node in a cluster. Each node reports its own. */
 async function nodeMetrics({ cluster }: Store): Promise<Metric[]> {
   if (cluster === undefined) return [];
   const nodes = await cluster.nodes();
