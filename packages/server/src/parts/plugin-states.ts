@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log, PluginStates } from '@dragoman/core';
 
-/** The saved states of plugins, one file each, replaced atomically. */
+/** The saved states of plugins, one file each, which is replaced atomically. */
 export function pluginStates(folder: string, log: Log): PluginStates {
   const pathOf = (name: string) => join(folder, `${name}.json`);
   return {
@@ -13,7 +13,8 @@ export function pluginStates(folder: string, log: Log): PluginStates {
       try {
         return JSON.parse(text);
       } catch (error) {
-        // The next save must not overwrite a damaged file that an operator may still want to repair.
+        // A damaged file is renamed, because the next save would overwrite it and an operator may still want to repair
+        // it.
         const aside = `${path}.damaged`;
         renameSync(path, aside);
         const { message } = error as Error;

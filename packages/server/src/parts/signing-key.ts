@@ -5,17 +5,17 @@ import { isPostgresUrl, keyIn, newKey, pemOf, signingKeyIn } from '@dragoman/cor
 import type { Service } from './service.ts';
 
 export interface SigningKeyOptions {
-  /** Its name in the data folder. */
+  /** The name of its file in the data folder. */
   readonly file: string;
-  /** The purpose of the key. */
+  /** What the key signs, such as `callbacks`; for error messages. */
   readonly signs: string;
-  /** Whether no other kind can sign that. */
+  /** Whether the key must be an Ed25519 key. */
   readonly isEd25519?: boolean;
 }
 
 /**
- * A key of this server: in a file that only its owner may read, or in the vault where several nodes share a database and must sign with
- * the same one.
+ * A signing key of this server. It is in a file that only its owner may read; or in the vault, where several nodes
+ * share a database and must sign with the same key.
  */
 export async function signingKey(
   { config, folder, vault, log }: Pick<Service, 'config' | 'folder' | 'vault' | 'log'>,
@@ -24,7 +24,7 @@ export async function signingKey(
   if (config.store === 'memory') return newKey();
   const path = join(folder, file);
   if (!isPostgresUrl(config.store)) return keyIn(path, { log, ...options });
-  // The folder may come from a server with an embedded store, whose receivers know this key.
+  // The folder may come from a server with an embedded store: its receivers know the key in it.
   const first = () => (existsSync(path) ? readFileSync(path, 'utf8') : pemOf(newKey()));
   const pem = await vault.keep(file, () => pemOf(signingKeyIn(first(), { place: path, ...options })));
   return signingKeyIn(pem, { place: `${file} in the vault`, ...options });

@@ -28,20 +28,20 @@ export interface WorkflowsPartOptions extends Service {
   readonly operations: LoadedOperations;
 }
 
-/** Workflows and everything that belongs to them. */
+/** The workflow service and the stored workflows. */
 export interface WorkflowsPart extends ServerPart {
   readonly workflows: WorkflowService;
   readonly stored: StoredWorkflows;
 }
 
-/** Puts the execution of workflows together as configured. */
+/** Opens the execution of workflows as configured. */
 export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<WorkflowsPart> {
   const { config, folder, cluster, engine, store, gate, vault, apis, clock, ids, log, operations } = options;
   const { operations: _, stored: _stored, ...limits } = config.workflows;
   const workflows = openWorkflows({
     store,
     runs: engine.runs.table,
-    // Another node could not read a file of this one.
+    // With PostgreSQL there is no folder: another node could not read its files.
     ...(!isPostgresUrl(config.store) && { folder }),
     gate,
     apis,
