@@ -5,7 +5,7 @@ import { negotiateType } from '../edges/accept.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 
 export interface ConsoleContext {
-  /** `undefined` where the console is not built, or switched off. */
+  /** `undefined` if the console is not built or is switched off. */
   readonly files: ConsoleFiles | undefined;
   readonly tokens: SignInTokens;
   readonly version: string;
@@ -104,8 +104,8 @@ async function fileAnswer(
 }
 
 /**
- * Nothing from elsewhere, nothing inline, in no frame. Text that agents wrote becomes HTML only through the sanitizer, which
- * is the one place that Trusted Types let make it.
+ * The page loads nothing from elsewhere, runs no inline scripts, and is shown in no frame. Text of agents becomes HTML
+ * only through the sanitizer, the only Trusted Types policy that is allowed.
  */
 const SAFETY = {
   'Content-Security-Policy': [

@@ -32,12 +32,12 @@ import { callerOf } from './inbound-fields.ts';
 export interface OperationContext {
   readonly tasks: LfA2aTasks;
   readonly pushes: PushNotifications;
-  /** The agent behind a base URL; `undefined` in the path means the default agent. */
+  /** The id of the agent behind a base URL. `undefined` in the path stands for the default agent. */
   readonly agentIn: (id: string | undefined) => string | undefined;
   readonly cards: Pick<A2aCards, 'isVisible' | 'card' | 'list' | 'catalog'>;
 }
 
-/** One call of an operation, by whichever binding. */
+/** One call of an operation, over any binding. */
 export interface OperationCall {
   readonly request: InboundRequest;
   readonly version: A2aVersion;
@@ -158,12 +158,12 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
   },
 };
 
-/** A task and what follows of it. */
+/** A task and its further events. */
 interface StartedTask {
   readonly opened: OpenTask;
-  /** As it is before the events that follow. */
+  /** The task before those events. */
   task(): Task;
-  /** The last event that the task has already. */
+  /** The id of the last event that is part of the task already. */
   readonly lastEvent: string;
   readonly after?: EventId | undefined;
 }
@@ -180,7 +180,10 @@ async function begin(
   return refused === undefined ? answer(params, taskId, call, context) : { error: refused };
 }
 
-/** A config that comes with a message is checked before its task is made, and stored before the task is announced. */
+/**
+ * Starts a task. A push configuration in the message is checked before the task is made, and stored before the task is
+ * announced.
+ */
 async function start(
   params: Requests['SendMessage'],
   call: AgentCall,
@@ -236,7 +239,7 @@ function keyOf(request: InboundRequest, requestId: string) {
   return { owner: callerOf(request).id, requestId };
 }
 
-/** Why a message cannot be for the task that it names. */
+/** Why a message does not fit the task that it names. */
 async function refusedMessage(
   { message: { taskId = '', contextId } }: Requests['SendMessage'],
   { request, agentId }: AgentCall,
@@ -269,7 +272,7 @@ function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCal
   };
 }
 
-/** The first event, then those after an id. */
+/** Streams `first`, then the events after an id. */
 function streamOf(opened: OpenTask, wording: A2aWording, { first, after }: StreamStart): Performed {
   const word = ({ id, event }: NumberedEvent): WordedEvent => ({ id, json: wording.event(event) });
   async function* events() {

@@ -2,7 +2,7 @@ import type { JsonObject } from '@dragoman/protocols';
 import { openApi } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 
-/** The OpenAPI document: made from the same table that serves the routes. */
+/** The OpenAPI document, made from the table that serves the routes. */
 export function openApiRoute(routes: readonly Route[], version: string): Route {
   const route: Route = {
     method: 'GET',
@@ -15,7 +15,7 @@ export function openApiRoute(routes: readonly Route[], version: string): Route {
       return { status: 200, json: document };
     },
   };
-  // Made on first use: it reads files, and most servers never need it.
+  // Made on first use, because it reads files.
   let document: JsonObject | undefined;
   return route;
 }

@@ -1,11 +1,11 @@
 /**
- * Decides which answer of one connection is read next. Only that one holds frames in memory; the others
- * are on the disk until then, however many there are.
+ * Decides which answer of one connection is read next. Only that answer has frames in memory; the others wait in the
+ * journal.
  */
 export class ReadingTurns {
   #last: Promise<void> = Promise.resolve();
 
-  /** Resolves in order of arrival, with a function that ends the turn. */
+  /** Resolves in the order of the calls, with a function that ends the turn. */
   async take(): Promise<() => void> {
     const before = this.#last;
     let end = () => {};
