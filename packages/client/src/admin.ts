@@ -12,10 +12,10 @@ import { queryOf } from './request-page.ts';
 import { type HeldChange, ToolAdmin } from './tool-admin.ts';
 import { WorkflowAdmin } from './workflow-admin.ts';
 
-/** An agent as administration knows it: a caller, a target (`driver`), or both. */
+/** An agent for the administration: a caller, a target (with a `driver`), or both. */
 export interface AgentDefinition {
   readonly agent_id: string;
-  /** What it may use, by name. `"*"` means all; an empty or absent list means nothing. */
+  /** What the agent may use, by name. `"*"` means all; an empty or absent list means nothing. */
   readonly permissions: AgentPermissions;
   readonly limits?: Limits;
   /** SPKI PEM. */
@@ -32,7 +32,7 @@ export interface AgentDefinition {
   readonly command?: string;
   readonly args?: string[];
   readonly env?: { [name: string]: string };
-  /** The folder an `acp` program works in. */
+  /** `acp`: the folder that the program works in. */
   readonly cwd?: string;
   readonly workspaces?: string[];
   readonly client_fs?: 'off' | 'local' | 'caller';
@@ -53,14 +53,17 @@ export interface AgentDefinition {
   readonly max_turns?: number;
   /** `openai`: further members of every request to the model. */
   readonly parameters?: JsonObject;
-  /** `http`, `e2a-ws`, `a2a`, `openai`: headers of every request. A secret is a reference, or the name of a credential. */
+  /**
+   * `http`, `e2a-ws`, `a2a`, `openai`: the headers of every request. A secret is a reference or the name of a
+   * credential.
+   */
   readonly headers?: { [name: string]: string | { credential: string } };
   readonly name?: string;
   readonly description?: string;
   readonly skills?: string[];
   readonly agentId?: string;
   readonly max_parallel?: number;
-  /** The same request may be sent to it twice. */
+  /** Whether the same request may be sent to the agent twice. */
   readonly idempotent?: boolean;
   readonly timeout_ms?: number;
 }
@@ -71,7 +74,7 @@ export interface AgentPermissions {
   readonly credentials?: string[];
   readonly agents?: string[];
   readonly tools?: string[];
-  /** Stored workflows. */
+  /** The names of stored workflows. */
   readonly workflows?: string[];
 }
 
@@ -83,19 +86,19 @@ export interface Limits {
   readonly api_calls_per_hour?: number;
 }
 
-/** A key without its secret. */
+/** An API key without its secret. */
 export interface Key {
   readonly key_id: string;
   readonly agent_id: string;
   readonly role: 'agent' | 'admin';
   readonly description: string | null;
   readonly created_at: string;
-  /** Null: it does not expire. */
+  /** Null if the key does not expire. */
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
 }
 
-/** `api_key` is shown only once. */
+/** A new API key. `api_key` is shown only once. */
 export interface NewKey extends Key {
   readonly api_key: string;
 }
@@ -107,25 +110,25 @@ export interface NewSecret {
 
 export type KeyRequest = ({ readonly agent_id: string; readonly role?: 'agent' } | { readonly role: 'admin' }) & {
   readonly description?: string;
-  /** Default: until it is revoked. */
+  /** Default: the key does not expire. */
   readonly expires_in_seconds?: number;
 };
 
-/** The card of a foreign A2A agent, as far as it matters before the agent is added. */
+/** A preview of the card of a foreign A2A agent, before the agent is added. */
 export interface CardPreview {
   readonly name: string;
   readonly description: string;
   readonly version: string;
-  /** Those that can be used, best first. */
+  /** The interfaces that the server can use, the best first. */
   readonly interfaces: readonly { readonly url: string; readonly binding: string; readonly version: string }[];
   readonly unusable_interfaces: readonly string[];
   readonly streaming: boolean;
   readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string }[];
-  /** How callers authenticate; empty: without authentication. */
+  /** How callers authenticate; empty if they need not. */
   readonly auth: readonly { readonly name: string; readonly kind: string }[];
 }
 
-/** Foreign agents whose card has changed and is held, and what has changed. */
+/** The foreign agents whose changed cards wait to be accepted, and the changes. */
 export interface HeldCards {
   readonly held: readonly string[];
   readonly changes: readonly (HeldChange & { readonly agent_id: string })[];
@@ -133,21 +136,21 @@ export interface HeldCards {
 
 export interface AgentList {
   readonly agents: readonly AgentDefinition[];
-  /** The ids of agents that can be sent to, those of the config too. */
+  /** The ids of all agents that requests can be sent to, including those of the configuration. */
   readonly targets: readonly string[];
-  /** Those among them that registered themselves, or that a caller registered: their claims are unchecked. */
+  /** The targets that registered themselves, or that a caller registered. Their own descriptions are not checked. */
   readonly registered: readonly { readonly agent_id: string; readonly name: string; readonly registered_by: string }[];
-  /** Of each of them. */
+  /** The figures of each target. */
   readonly figures: readonly AgentFigures[];
-  /** Null on the last page, and for the whole list. */
+  /** Null on the last page, and if the whole list was requested. */
   readonly next_cursor: string | null;
 }
 
-/** A part of a list. */
+/** Which page of a list. */
 export interface ListQuery {
   /** At most 200. */
   readonly limit: number;
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   readonly cursor?: string | undefined;
   /** Only entries whose names contain this text. */
   readonly text?: string | undefined;
@@ -160,7 +163,7 @@ export interface KeyPage {
   readonly next_cursor: string | null;
 }
 
-/** The counts of deleted records of an agent, and of running ones that were left. */
+/** How many records of an agent were deleted, and how many running ones were not. */
 export interface Forgotten {
   readonly agent_id: string;
   readonly forgotten: {
@@ -175,7 +178,7 @@ export interface Forgotten {
   readonly under_way: number;
 }
 
-/** The counters of a server at one time. All but `running` and `waiting` only grow, from its start on. */
+/** The counters of a server at one time. All but `running` and `waiting` only increase from its start on. */
 export interface OverviewReading {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -188,7 +191,7 @@ export interface OverviewReading {
   readonly waiting: number;
 }
 
-/** Requests that an agent was to answer, since the start of the server and now. */
+/** The requests to an agent, since the start of the server and now. */
 export interface AgentFigures {
   readonly agent: string;
   readonly accepted: number;
@@ -196,13 +199,13 @@ export interface AgentFigures {
   readonly running: number;
   readonly waiting: number;
   /**
-   * `away`: it connects to the server by itself, and has not. `failing`: its last three requests, or more, got no answer. `none`: it
-   * answers no requests, it only calls.
+   * `away`: the agent connects to the server by itself, and is not connected. `failing`: its last three requests or
+   * more got no answer. `none`: the agent only calls, and answers no requests.
    */
   readonly health: 'ok' | 'away' | 'failing' | 'none';
 }
 
-/** A request that left the server through the gate, or that the gate refused. */
+/** An outbound request through the gate, including one that the gate refused. */
 export interface OutboundEntry {
   readonly at: string;
   readonly caller: string;
@@ -215,10 +218,10 @@ export interface OutboundEntry {
   readonly duration_ms: number;
 }
 
-/** Wrong API keys since the start of the server. */
+/** The wrong API keys since the start of the server. */
 export interface FailedLoginReport {
   readonly total: number;
-  /** The last addresses that sent one, the latest first. */
+  /** The last addresses that sent a wrong key, the latest first. */
   readonly recent: readonly {
     readonly address: string;
     readonly count: number;
@@ -232,15 +235,15 @@ export interface Overview {
   readonly started_at: string;
   readonly now: OverviewReading;
   readonly every_ms: number;
-  /** Oldest first, of the last hour. */
+  /** The last hour, oldest first. */
   readonly history: readonly OverviewReading[];
-  /** How requests ended: `succeeded`, an error code, or `failed`. */
+  /** Requests by how they ended: `succeeded`, an error code, or `failed`. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** Accepted requests by protocol. */
   readonly by_protocol: Readonly<Record<string, number>>;
-  /** Those with the most requests first. */
+  /** The agents with the most requests, in that order. */
   readonly by_agent: readonly AgentFigures[];
-  /** The first hundred that do not answer. */
+  /** At most a hundred agents that do not answer. */
   readonly agents_down: readonly Pick<AgentFigures, 'agent' | 'health'>[];
   readonly rate_limited: number;
   readonly failed_logins: number;
@@ -255,7 +258,7 @@ export interface Overview {
   }[];
 }
 
-/** Administration, with an admin key. Calls are not retried: creating a key twice would create two. */
+/** Administration, with an admin key. Calls are not retried: a repeated creation of a key would create two. */
 export class Admin {
   readonly agents: AgentAdmin;
   readonly keys: KeyAdmin;
@@ -285,7 +288,7 @@ export class Admin {
     this.nodes = new NodeAdmin(http);
   }
 
-  /** The state of the whole server, now and every ten seconds of the last hour. */
+  /** The state of the server now, and every ten seconds of the last hour. */
   overview({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Overview> {
     return this.#http.json({ path: 'admin/v1/overview', signal, gives: { now: 'object', history: 'array' } });
   }
@@ -324,12 +327,15 @@ class AgentAdmin {
     return this.#http.json({ path: AGENTS, gives: AGENT_LIST });
   }
 
-  /** Some of them, in the order of their ids. */
+  /** A page of the agents, in the order of their ids. */
   page({ signal, ...query }: ListQuery): Promise<AgentList> {
     return this.#http.json({ path: `${AGENTS}?${queryOf(query)}`, signal, gives: AGENT_LIST });
   }
 
-  /** Creates or replaces an agent. A new one is returned with `api_key` and `webhook_secret`, shown only once. */
+  /**
+   * Creates or replaces an agent. For a new agent, the answer has `api_key` and `webhook_secret`, which are shown only
+   * once.
+   */
   put(definition: AgentDefinition): Promise<AgentDefinition & Partial<NewKey & NewSecret>> {
     return this.#http.json({
       method: 'POST',
@@ -343,13 +349,13 @@ class AgentAdmin {
     return this.#http.json({ path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: { agent_id: 'string' } });
   }
 
-  /** How much of each of its rate limits is used, and left. */
+  /** How much of each rate limit of an agent is used, and how much is left. */
   limits(agentId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<RateLimitStatus> {
     const path = `${AGENTS}/${encodeURIComponent(agentId)}/limits`;
     return this.#http.json({ path, signal, gives: { limits: 'object', usage: 'object', remaining: 'object' } });
   }
 
-  /** Previews the card of a foreign A2A agent, before it is added with the same definition. */
+  /** Previews the card of a foreign A2A agent, which can then be added with the same definition. */
   preview(definition: AgentDefinition): Promise<CardPreview> {
     const body = JSON.stringify(definition);
     return this.#http.json({
@@ -360,23 +366,23 @@ class AgentAdmin {
     });
   }
 
-  /** Foreign agents whose card has changed and is held until it is accepted. */
+  /** The foreign agents whose changed cards wait to be accepted. */
   heldCards(): Promise<HeldCards> {
     return this.#http.json({ path: CARDS, gives: { held: 'array', changes: 'array' } });
   }
 
-  /** Accepts the card of a foreign agent that has changed. */
+  /** Accepts the changed card of a foreign agent. */
   acceptCard(agentId: string): Promise<{ agent_id: string; accepted: true }> {
     const path = `${AGENTS}/${encodeURIComponent(agentId)}/accept`;
     return this.#http.json({ method: 'POST', path, gives: { agent_id: 'string', accepted: 'boolean' } });
   }
 
-  /** Its keys end with it. */
+  /** Removes an agent and revokes its keys. */
   remove(agentId: string): Promise<{ agent_id: string; removed: true }> {
     return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: REMOVED });
   }
 
-  /** Deletes all records of an agent; the agent and its keys stay. */
+  /** Deletes all records of an agent, but not the agent and its keys. */
   forget(agentId: string): Promise<Forgotten> {
     return this.#http.json({
       method: 'DELETE',
@@ -406,7 +412,7 @@ class KeyAdmin {
     return (await this.#http.json<{ keys: readonly Key[] }>({ path: KEYS, gives: { keys: 'array' } })).keys;
   }
 
-  /** Some of them, the newest first. */
+  /** A page of the keys, the newest first. */
   page({ signal, ...query }: ListQuery): Promise<KeyPage> {
     return this.#http.json({ path: `${KEYS}?${queryOf(query)}`, signal, gives: { keys: 'array' } });
   }

@@ -2,7 +2,7 @@ import type { Http } from './http.ts';
 
 /** An API that workflows may call. */
 export interface ApiInput {
-  /** May be left out where the OpenAPI document names its server. */
+  /** May be left out if the OpenAPI document names its server. */
   readonly base_url?: string;
   readonly description?: string;
   readonly endpoints?: readonly {
@@ -12,13 +12,13 @@ export interface ApiInput {
   }[];
   /** Hosts whose data, fetched with a credential, workflows may send here; `"*"` is any host. Default: none. */
   readonly accepts_data_from?: readonly string[];
-  /** Agents without `apis: ["*"]` may call paths that `endpoints` does not list. */
+  /** Whether agents without `apis: ["*"]` may call paths that `endpoints` does not list. */
   readonly allow_unlisted?: boolean;
   /** An OpenAPI 3 or Swagger 2 document. */
   readonly openapi?: { readonly [member: string]: unknown };
 }
 
-/** An API as the server keeps it. */
+/** An API as the server stores it. */
 export interface KeptApi {
   readonly id: string;
   readonly base_url: string;
@@ -29,7 +29,7 @@ export interface KeptApi {
     readonly description: string | null;
   }[];
   readonly accepts_data_from?: readonly string[];
-  /** One of the configuration file can be changed there only. */
+  /** An API of the configuration can be changed only there. */
   readonly from: 'config' | 'admin';
 }
 
@@ -45,7 +45,7 @@ export class ApiAdmin {
     return (await this.#http.json<{ apis: readonly KeptApi[] }>({ path: APIS, gives: { apis: 'array' } })).apis;
   }
 
-  /** Creates or replaces it. `warnings` list the omitted parts of an OpenAPI document. */
+  /** Creates or replaces an API. `warnings` lists the omitted parts of an OpenAPI document. */
   put(id: string, api: ApiInput): Promise<KeptApi & { readonly warnings?: readonly string[] }> {
     return this.#http.json({ method: 'PUT', path: pathOf(id), body: JSON.stringify(api), gives: KEPT });
   }
