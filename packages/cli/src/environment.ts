@@ -3,7 +3,7 @@ import { fail } from './trouble.ts';
 
 type Environment = Surroundings['environment'];
 
-/** The value of a variable. An empty one is one that is not set. */
+/** The value of a variable. An empty one counts as not set. */
 export function given(environment: Environment, name: string): string | undefined {
   const value = environment[name];
   return value === '' ? undefined : value;
@@ -20,7 +20,7 @@ export function portIn(environment: Environment): number | undefined {
   });
 }
 
-/** The defaults for values that neither a flag, the environment nor the file sets. */
+/** The defaults if neither an option, the environment nor the file sets a value. */
 export const DEFAULT_CONFIG = 'dragoman.yaml';
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 7420;

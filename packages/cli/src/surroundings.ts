@@ -4,16 +4,16 @@ import { processTerminal, type Terminal } from './terminal.ts';
 export interface Surroundings {
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The folder that relative paths are taken from. */
+  /** The folder for relative paths. */
   readonly folder: string;
   readonly now: () => Date;
-  /** Reports every Ctrl-C and every request to end, until the returned function is called. */
+  /** Calls back for every Ctrl-C and every request to end, until the returned function is called. */
   readonly onSignal: (listener: () => void) => () => void;
-  /** Reports every SIGHUP, which otherwise ends the process, until the returned function is called. */
+  /** Calls back for every SIGHUP, which otherwise ends the process, until the returned function is called. */
   readonly onHangUp: (listener: () => void) => () => void;
-  /** Reports uncaught errors, which otherwise end the process, until the returned function is called. */
+  /** Calls back for uncaught errors, which otherwise end the process, until the returned function is called. */
   readonly onStrayError: (listener: StrayErrorListener) => () => void;
-  /** Ends the process immediately, even with open handles. */
+  /** Ends the process at once, even if something is still open. */
   readonly exit: (code: number) => void;
 }
 

@@ -3,28 +3,28 @@ import { paint } from './paint.ts';
 import type { Terminal } from './terminal.ts';
 import { visible } from './visible.ts';
 
-/** Why a command failed, and the fix. */
+/** Why a command failed, and how to fix it. */
 export interface Trouble {
   readonly code: string;
   readonly message: string;
-  /** Fixes, most likely first; commands if possible. */
+  /** The fixes, the most likely first; commands if possible. */
   readonly fixes?: readonly string[];
   readonly issues?: readonly TroubleIssue[];
-  /** 2 when the command itself was not understood. */
+  /** 2 if the command itself was not understood. */
   readonly exitCode?: 1 | 2;
 }
 
-/** Of a workflow, with the operation it is about. */
+/** An issue of a workflow, with the operation that has it. */
 export interface TroubleIssue extends Issue {
   readonly operationId?: string;
 }
 
-/** Ends the command with this trouble. */
+/** Ends the command with this error. */
 export function fail(trouble: Trouble): never {
   throw troubled(trouble);
 }
 
-/** The trouble as an error, for where one is handed on and not thrown. */
+/** The error to be passed on instead of thrown. */
 export function troubled(trouble: Trouble): Error {
   return Object.assign(new Error(trouble.message), { trouble });
 }
@@ -54,7 +54,7 @@ export function printTrouble(
   const [first] = issues;
   const whole = first === undefined ? message : message.replace(first.message, () => withOperation(first));
   const shown = new Set<string>();
-  /** Servers repeat a single issue as the message, with its suggestion; a person sees it once. */
+  /** Leaves out repeated texts: servers repeat a single issue as the message, with its suggestion. */
   const once = (text: string, line: string) => {
     if (whole.includes(text) || shown.has(text)) return [];
     shown.add(text);

@@ -1,7 +1,7 @@
 import { isObject, type Json, pointerTo } from '@dragoman/protocols';
 import type { Finding } from '@dragoman/protocols/a2e-workflow';
 
-/** The positions of the parts of a workflow in a file, in either form of line. */
+/** The places of the operations of a workflow in a file, with either form of lines. */
 export function workflowPlaces(lines: readonly (Json | undefined)[], at: string): WorkflowPlaces {
   const operations = new Map<string, string>();
   let begin: { at: string; bundled: boolean } | undefined;
@@ -9,7 +9,7 @@ export function workflowPlaces(lines: readonly (Json | undefined)[], at: string)
     if (!isObject(line)) continue;
     const here = pointerTo(at, index);
     const { type, operationId, operationUpdate, beginExecution } = line;
-    // A later definition replaces an earlier one.
+    // A later definition replaces an earlier one with the same id.
     if (type === 'operationUpdate' && typeof operationId === 'string') operations.set(operationId, here);
     else if (type === 'beginExecution') begin = { at: here, bundled: false };
     else if (beginExecution !== undefined) begin = { at: pointerTo(here, 'beginExecution', 'root'), bundled: true };

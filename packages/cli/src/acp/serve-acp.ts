@@ -6,19 +6,19 @@ import { CLI_VERSION } from '../version.ts';
 
 export interface AcpStdio {
   readonly hub: AcpHub;
-  /** The only agent. Default: the client chooses. */
+  /** The only agent that is offered. Default: the client chooses. */
   readonly agent: string | undefined;
   readonly input: Readable;
   readonly output: Pick<LineOutput, 'write' | 'writableLength'>;
   readonly log: Log;
 }
 
-/** Serves ACP to the program that started this process, one message a line, until its input ends. */
+/** Serves ACP to the program that started this process, one message per line, until the end of its input. */
 export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Promise<void> {
   const send = (message: JsonObject) =>
     new Promise<void>((resolve) => {
       output.write(ndjsonLine(message), () => resolve());
-      // Waits while the program reads slowly.
+      // While the program reads slowly, the promise waits until the line is written.
       if (output.writableLength <= MAX_UNSENT) resolve();
     });
   const ports = { clock: systemClock, ids: systemIds, log };
@@ -27,7 +27,7 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
   await new Promise<void>((resolve) => {
     input.on('data', (chunk: Uint8Array) => {
       for (const line of lines.push(chunk)) {
-        // Parsed immediately: the next chunk overwrites the bytes.
+        // Parsed at once, because the next chunk overwrites the bytes.
         const json = line.ok ? parseJsonBytes(line.value) : line;
         const problem = json.ok ? '' : (json.issues[0]?.message ?? 'the line is not JSON');
         const answered = json.ok ? acp.receive(json.value) : acp.unreadable(problem);
@@ -39,6 +39,6 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
   await acp.close();
 }
 
-/** A prompt may contain images. */
+/** Long, because a prompt may contain images. */
 const LONGEST_LINE = 16 * 1024 * 1024;
 const MAX_UNSENT = 256 * 1024;

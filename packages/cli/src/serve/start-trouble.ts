@@ -56,7 +56,7 @@ export async function startTrouble(
     case 'store_newer':
     case 'driver_missing':
       return { code, message, fixes: [`run the checks: ${PROGRAM} doctor${ofConfig} --data ${asWord(settings.data)}`] };
-    // The message has the command that makes a new one.
+    // The message contains the command that creates a new key.
     case 'admin_key':
       return { code, message };
     case 'store_lost':
@@ -109,7 +109,7 @@ export async function startTrouble(
   }
 }
 
-/** The line of a syntax error, which Node reports only in this form. Errors at runtime are reported differently. */
+/** Fixes for a module that cannot be loaded. Node reports the line of a syntax error only in this form. */
 function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
   const file = asWord(path ?? 'FILE');
   const { code, message = '' } = Object(cause) as { code?: unknown; message?: string };
@@ -128,7 +128,7 @@ function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
 
 export type StartCommand = 'serve' | 'dev' | 'wire' | 'mcp' | 'acp' | 'workflow run' | 'tools accept';
 
-/** The server that has the data folder, its address, and the three ways out. */
+/** The error for a data folder in use: the server that uses it, its address, and three possible fixes. */
 async function folderTaken(
   message: string,
   { settings: { data, flags }, command }: { settings: ServeSettings; command: StartCommand },
@@ -136,7 +136,7 @@ async function folderTaken(
   const code = 'store_locked';
   const port = command === 'serve' || command === 'dev' ? ' --port 0' : '';
   const another = `start another server with its own data folder: ${PROGRAM} ${command}${flags.config} --data OTHER_FOLDER${port}`;
-  // For an administrative command, another folder is not a fix.
+  // For an administrative command, another data folder would not help.
   const beside = command === 'tools accept' ? [] : [another];
   const holder = await folderHolder(data);
   if (holder === undefined) return { code, message, fixes: beside };
@@ -162,7 +162,10 @@ function noSocket(message: string, { configPath }: ServeSettings): Trouble {
   return { code: 'socket_path', message, fixes: [`correct wire.socket in ${configPath ?? 'the configuration'}`] };
 }
 
-/** The operating system's error for an unavailable port. For a unix socket Node has its path in `address`, and -1. */
+/**
+ * The operating system's error for an unavailable port. For a unix socket, Node has its path in `address`, and `port`
+ * is -1.
+ */
 type ListenError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string; readonly fix?: string };
 
 async function portTaken(
@@ -189,5 +192,5 @@ async function portTaken(
   return { code: 'port_taken', message, fixes: [`use any free port: ${again} --port 0`, other] };
 }
 
-/** Members of the configuration that open an additional port. */
+/** The members of the configuration that open another port. */
 export const OTHER_PORTS = ['wire', 'messages'] as const;

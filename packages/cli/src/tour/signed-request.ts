@@ -3,11 +3,11 @@ import type { JsonObject } from '@dragoman/protocols';
 import { type A2AMessage, signedContent } from '@dragoman/protocols/a2a-messages';
 import type { Guest, Stage } from './stage.ts';
 
-/** A signed A2A request and its answer, both as they were on the wire. */
+/** A signed A2A request and its answer, both as sent. */
 export interface SignedExchange {
   readonly sent: JsonObject;
   readonly answer: JsonObject;
-  /** Whether the server's own signature of the answer is good. */
+  /** Whether the server's signature of the answer is valid. */
   readonly isAnswerSigned: boolean;
 }
 
@@ -48,7 +48,7 @@ function bytesOf(message: JsonObject): Uint8Array {
   return content.value.bytes;
 }
 
-/** The server's signing key, from the card of its agent. */
+/** The server's public key, from the card of an agent. */
 async function serverKey({
   url,
   key,

@@ -27,7 +27,7 @@ export interface StdioHostFlags {
   readonly data?: string;
 }
 
-/** A server without ports, and the standard streams of this process. */
+/** A server without ports, with the standard streams of this process. */
 export interface StdioHost {
   readonly server: Server;
   readonly config: Config;
@@ -35,7 +35,7 @@ export interface StdioHost {
   readonly output: LineOutput;
 }
 
-/** Serves its parent with its own server, until `serve` resolves or a signal comes. */
+/** Runs a server for the parent process, until `serve` resolves or a signal arrives. */
 export async function runStdioHost(
   options: StdioHostFlags & { json: boolean },
   context: Context,
@@ -77,7 +77,7 @@ export async function runStdioHost(
       forget = context.onSignal(stop);
     });
     input = ownStdin();
-    // After the end of its input Node may have nothing left to wait for, while a tool has.
+    // After the end of its input, Node may have nothing left to wait for although a tool is running.
     awake = setInterval(() => {}, LONGEST_MS);
     await Promise.race([serve({ server, config, input, output }), signalled]);
     return 0;
@@ -92,5 +92,5 @@ export async function runStdioHost(
   }
 }
 
-/** Of a timer. */
+/** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;

@@ -12,8 +12,8 @@ import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
 
 /**
- * A separate server for one command, with its own store that is removed afterwards: workflows are checked, contained
- * and restricted exactly as on any other server.
+ * A temporary server for one command, with a store that is removed afterwards. Workflows are checked and restricted
+ * exactly as on any other server.
  */
 export async function localServer(
   { config: path, allow = [] }: { config?: string | undefined; allow?: readonly string[] | undefined },
@@ -38,7 +38,7 @@ export async function localServer(
       folder,
       clock: systemClock,
       ids: systemIds,
-      // The result says what failed.
+      // Only errors are logged: the result reports what failed.
       log: terminalLog(context.terminal, { level: 'error' }),
       onAdminKey: () => {},
     }).catch(async (error: unknown) => fail(await startTrouble(error, { settings, command: 'workflow run' })));
@@ -63,7 +63,10 @@ export async function localServer(
   }
 }
 
-/** The caller is the operator here: a host they allow needs no API of its own in the configuration. */
+/**
+ * An API for each of these hosts. The caller is the operator, so a host that it allows need not be in the
+ * configuration.
+ */
 function apisAt(hosts: readonly string[]): NonNullable<Config['apis']> {
   const urls = hosts.flatMap((text) => {
     const decoded = decodeHostPort(text, '/gate/allow');
@@ -74,7 +77,7 @@ function apisAt(hosts: readonly string[]): NonNullable<Config['apis']> {
   return Object.fromEntries(urls.map((base_url, index) => [`allowed-${index}`, { base_url }]));
 }
 
-/** The parts of a configuration that a workflow needs: no ports, agents or programs. */
+/** The members of a configuration that a workflow needs: no ports, agents or programs. */
 const NEEDED: ReadonlySet<string> = new Set([
   'apis',
   'gate',
