@@ -18,7 +18,7 @@ import { Text } from '../parts/text.tsx';
 import { navigate, pageUrl, route } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
 
-/** Agents that answer or call: all for an administrator, and for an agent those it may call. */
+/** Agents that answer or call: all for an administrator; for an agent, those that it may call. */
 export default function AgentsPage() {
   const [id] = route.value.rest;
   if (asAdmin.value === undefined) return <Reachable />;
@@ -228,7 +228,7 @@ function AgentLimits({ id }: { readonly id: string }) {
   );
 }
 
-/** The definition as JSON, to be changed in place: permissions, limits and the settings of its driver. */
+/** The definition as JSON in an editor: permissions, limits and the settings of the driver. */
 function Definition({ agent, changed }: { readonly agent: AgentDefinition; readonly changed: () => void }) {
   const admin = asAdmin.value?.admin;
   const before = JSON.stringify(agent, null, 2);

@@ -9,7 +9,7 @@ import { Text } from '../parts/text.tsx';
 import { navigate, pageUrl } from '../router.ts';
 import { asAdmin, dropKey, keys } from '../session.ts';
 
-/** Keys, the credentials of the vault (names and hosts, never a value), and outbound requests. */
+/** API keys, the credentials of the vault (names and hosts, never a value), and outbound requests. */
 export default function KeysPage() {
   return (
     <Page title="Keys">
@@ -52,7 +52,7 @@ function Everything() {
   );
 }
 
-/** Every agent has its own, and shows them on its page. */
+/** Opens the page of an agent, which shows the agent's limits. */
 function Limits() {
   const open = (event: SubmitEvent) => {
     event.preventDefault();

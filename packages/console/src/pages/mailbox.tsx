@@ -11,7 +11,10 @@ import { When } from '../parts/when.tsx';
 import { navigate, pageUrl, route, withQuery } from '../router.ts';
 import { asAgent } from '../session.ts';
 
-/** Threads of the A2A mailbox as conversations: those the user has started, or those addressed to the user's agent. */
+/**
+ * The threads of the A2A mailbox as conversations: those that the user has started, or those addressed to the user's
+ * agent.
+ */
 export default function MailboxPage() {
   const client = asAgent.value;
   const [threadId] = route.value.rest;
@@ -74,7 +77,7 @@ export default function MailboxPage() {
 
 type ThreadMessage = MailboxThreadPage['messages'][number];
 
-/** One thread from its beginning: later messages are read when they are asked for, and new ones by themselves. */
+/** One thread from its beginning. Further pages are read on demand, new messages automatically. */
 function Thread({ threadId }: { readonly threadId: string }) {
   const client = asAgent.value;
   const [messages, setMessages] = useState<readonly ThreadMessage[]>([]);
@@ -82,7 +85,7 @@ function Thread({ threadId }: { readonly threadId: string }) {
   const page: Live<MailboxThreadPage | undefined> = useLive(
     async (signal) => {
       const { data } = page;
-      // Where more follow, they are read when somebody asks for them.
+      // If there is another page, it is read only on demand.
       if (data?.next != null && !isWanted.current) return data;
       const found = await client?.mailbox.thread(threadId, { after: messages.at(-1)?.sequence ?? 0, signal });
       if (signal.aborted) return undefined;

@@ -11,7 +11,7 @@ import { When } from '../parts/when.tsx';
 import { pageUrl } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
 
-/** The activity of the server, and the items that need attention. */
+/** The activity of the server, and what needs attention. */
 export default function OverviewPage() {
   return asAdmin.value === undefined ? <OwnOverview /> : <ServerOverview />;
 }
@@ -133,7 +133,7 @@ interface TileParts {
   readonly label: string;
   readonly value: number | string;
   readonly isBad?: boolean;
-  /** The page that has more of it. */
+  /** The page with more about it. */
   readonly to?: string;
 }
 
@@ -153,7 +153,7 @@ function Tile({ label, value, isBad = false, to }: TileParts) {
   );
 }
 
-/** How requests ended, by the codes of their errors. */
+/** How many requests succeeded, and how many failed with each error code. */
 function Outcomes({ overview: { outcomes } }: { readonly overview: Overview }) {
   const all = Object.entries(outcomes).sort(([, one], [, other]) => other - one);
   return (
@@ -253,7 +253,7 @@ function ByAgent({ overview: { by_agent: agents } }: { readonly overview: Overvi
   );
 }
 
-/** The overview of an agent: its limits, and links to its pages. */
+/** The overview for an agent: its limits, and links to its pages. */
 function OwnOverview() {
   const client = asAgent.value;
   const { data, error, reload } = useLive(async () => client?.workflows.limits(), [client], 5000);
@@ -289,7 +289,7 @@ function OwnOverview() {
   );
 }
 
-/** Items that wait for a person, and items in a queue. */
+/** What waits for a person, and what waits in the outbox. */
 interface Duties {
   readonly due: number;
   readonly dead: number;
@@ -349,7 +349,7 @@ interface Rate {
   readonly commits: number;
 }
 
-/** Counters as rates per second. */
+/** The rates per second between readings of the counters. */
 function rates(points: readonly OverviewReading[]): Rate[] {
   return points.slice(1).flatMap((point, at) => {
     const before = points[at];
@@ -369,10 +369,10 @@ function rates(points: readonly OverviewReading[]): Rate[] {
   });
 }
 
-/** Routes that send something to an agent. */
+/** The routes over which agents get requests. */
 const SENDING = /^\/(?:e2a|a2a|lf-a2a|acp|mcp|v1)\b/;
 
-/** An hour. */
+/** One hour. */
 const LATELY_MS = 3_600_000;
 
 function shown(rate: number | undefined): number | string {

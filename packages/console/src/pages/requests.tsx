@@ -11,7 +11,7 @@ import { When } from '../parts/when.tsx';
 import { navigate, pageUrl, route, withQuery } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
 
-/** Requests of every protocol, live; one of them, frame by frame. */
+/** The requests of every protocol, live; or one of them, frame by frame. */
 export default function RequestsPage() {
   const [id] = route.value.rest;
   return id === undefined ? <RequestList /> : <RequestDetail key={id} id={id} />;
@@ -32,7 +32,7 @@ function RequestList() {
       return admin === undefined ? client?.requests(wanted) : admin.requests.list({ ...wanted, owner });
     },
     [admin, client, owner, agent, session, state, protocol, text, within, cursor],
-    // Older pages do not move.
+    // Only the first page changes by itself.
     cursor === undefined ? 2500 : undefined,
   );
   const hasFilter = [owner, agent, session, state, protocol, text, within].some((one) => one !== undefined);

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { lineDiff } from '../line-diff.ts';
 import { Text } from './text.tsx';
 
-/** The removed and added lines of two foreign texts, marked by signs as well as colours. */
+/** The removed and added lines of two untrusted texts, marked by signs as well as by colours. */
 export function Diff({
   before,
   now,
@@ -25,7 +25,7 @@ export function Diff({
   );
 }
 
-/** The old and the new definition, in the same order of members. */
+/** The difference of two definitions as JSON, with their members in the same order. */
 export function JsonDiff({
   before,
   now,
