@@ -6,7 +6,7 @@ import type { FailedLogins } from './failed-logins.ts';
 /**
  * Finds the owner of a key, for every endpoint. Wrong keys are counted by address, and after too many in a minute the
  * address has to wait. A caller with a valid key is never limited by its address: keys are too long to be guessed, so a
- * flood of wrong keys from behind the same proxy is no reason to refuse it.
+ * flood of wrong keys from behind the same proxy does not lock it out.
  */
 export class KeyCheck {
   readonly #engine: Engine;
