@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { fail } from './trouble.ts';
 import { visible } from './visible.ts';
 
-/** The definition, completed with values of the card. */
+/** The definition, with the card's values where the operator gave none. */
 export function withCard(definition: AgentDefinition, card: CardPreview): AgentDefinition {
   const id = definition.agent_id === UNNAMED ? idFrom(card.name) : definition.agent_id;
   const skills = card.skills.map((skill) => skill.id.slice(0, 256)).filter((skill) => skill !== '');
@@ -18,10 +18,7 @@ export function withCard(definition: AgentDefinition, card: CardPreview): AgentD
   };
 }
 
-/**
- * Shows the card and asks whether to add the agent. Ends the command if the answer is no, or if there is no terminal to
- * ask in.
- */
+/** Shows the card and asks whether to add the agent. Ends the command if the answer is no, or if there is no terminal to ask at. */
 export async function confirmCard(
   { agent_id: id, card: url = '' }: AgentDefinition,
   card: CardPreview,

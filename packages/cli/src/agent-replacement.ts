@@ -14,7 +14,7 @@ export function replacing(
   return { ...given, public_key: before.public_key };
 }
 
-/** The kept and changed members of a replacement, one per line; empty if nothing changed. */
+/** The kept and changed members of a replacement, one per line; none if it changed nothing. */
 export function replacementLines(before: AgentDefinition, after: AgentDefinition): string[] {
   const [old, now] = [membersOf(before), membersOf(after)];
   const changes = [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {

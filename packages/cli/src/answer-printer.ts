@@ -76,5 +76,5 @@ export function reconnecting({ error, waitMs }: Pick<Reconnect, 'error' | 'waitM
   return `${reason} trying again in ${(waitMs / 1000).toFixed(1)} s\n`;
 }
 
-/** An unreachable agent can only be fixed by the operator. */
+/** The operator has to fix an agent that cannot be reached, and sees more than its callers. */
 const AGENT_UNWELL = `on the machine of the server, run the checks: ${PROGRAM} doctor`;

@@ -5,7 +5,7 @@ export interface CommandDescription {
   /** The full name, such as `agents add`. */
   readonly name: string;
   readonly summary: string;
-  /** Whole commands that can be pasted. */
+  /** Whole commands, to paste. */
   readonly examples: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export function newCommand(context: Context, { name, summary, examples }: Comman
     .exitOverride();
 }
 
-/** Calls `run` for the command. Its result is the exit code. */
+/** Runs `run` when the command is called; it returns the exit code. */
 export function runs<Options extends object>(
   command: Command,
   context: Context,
@@ -88,5 +88,5 @@ export function each(text: string, before: readonly string[] = []): readonly str
 /** The command name in everything that users can paste. */
 export const PROGRAM = 'npx dragoman';
 
-/** In seconds, as the upper limit of durations. */
+/** In seconds, the longest sensible value. */
 export const A_YEAR = 366 * 24 * 3600;

@@ -18,7 +18,7 @@ export interface ConnectionOptions {
   readonly adminKey?: string;
   readonly adminKeyFile?: string;
   readonly json?: boolean;
-  /** The option that names the server, for error messages. Default: `--url`. */
+  /** The option that names the server, for messages. Default: --url. */
   readonly serverFlag?: '--server';
 }
 
@@ -75,7 +75,7 @@ export interface ServerConnection {
   readonly url: string;
   /** For requests that the client has no method for. */
   readonly key: string;
-  /** Where the key was found, for the error if it is refused. */
+  /** The source of the key, for the error when it is refused. */
   readonly keySource: string;
 }
 
@@ -167,7 +167,7 @@ export function findServer(
     urlOf({ host: DEFAULT_HOST, port: DEFAULT_PORT });
   // Every command reports an invalid url in the same way.
   clientFor({ url });
-  // The keys are sent only to the server that they belong to.
+  // A key is sent only to the server it belongs to.
   return { url, dev: dev !== undefined && isSameServer(dev.url, url) ? dev : undefined };
 }
 
@@ -229,7 +229,7 @@ function serverTrouble(error: DragomanError, { url, keySource }: ServerConnectio
   };
 }
 
-/** The operation of a workflow that an issue is about. The client keeps it in the details of the error. */
+/** The operation of a workflow that an issue is about; the client keeps it among the details. */
 function operationIn({ details }: DragomanError, index: number): Pick<TroubleIssue, 'operationId'> {
   const operationId = valueAt(details, `/issues/${index}/operationId`);
   return typeof operationId === 'string' ? { operationId } : {};

@@ -4,7 +4,7 @@ import { isObject, parseJson } from '@dragoman/protocols';
 import { given } from './environment.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** The file that `dev` writes to its data folder, with which other commands find its server without options. */
+/** The file that `dev` writes into its data folder, so that other commands find its server without options. */
 export interface DevKeys {
   readonly url: string;
   /** The key of an agent, to talk to others. */
@@ -44,7 +44,7 @@ export function areDevKeysPrivate(data: string): boolean {
   return process.platform === 'win32' || (statSync(devKeysPath(data)).mode & 0o077) === 0;
 }
 
-/** The data folder of `dev`, from the options, the environment or the default. */
+/** The data folder of `dev`: from the options, else from the environment, else the default. */
 export function devDataIn(
   { data }: { readonly data?: string | undefined },
   { environment, folder }: Pick<Surroundings, 'environment' | 'folder'>,

@@ -20,7 +20,7 @@ export function portIn(environment: Environment): number | undefined {
   });
 }
 
-/** The defaults if neither an option, the environment nor the file sets a value. */
+/** The defaults for values that neither a flag, the environment nor the file sets. */
 export const DEFAULT_CONFIG = 'dragoman.yaml';
 export const DEFAULT_HOST = '127.0.0.1';
 export const DEFAULT_PORT = 7420;

@@ -20,7 +20,7 @@ export function issueLines(issues: readonly Issue[], { label, text, paint: { bol
     .join('');
 }
 
-/** The field; for a problem with an offset, the line and column. */
+/** The field, or for faults found before there are fields, the line and column. */
 function placeOf({ pointer, offset }: Issue, text: string | undefined): string {
   if (offset === undefined || text === undefined) return pointer === '' ? '(whole message)' : pointer;
   const before = text.slice(0, offset);

@@ -29,7 +29,7 @@ import { printTrouble, troubleOf, unforeseen } from './trouble.ts';
 import { CLI_VERSION } from './version.ts';
 import { visibleTerminal } from './visible.ts';
 
-/** Runs the command in the arguments. Resolves with the exit code; never rejects. */
+/** Runs the command that the arguments name. Resolves with the exit code; never throws. */
 export async function main(args: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
   let code: ExitCode = 0;
   const context: Context = {
@@ -56,7 +56,7 @@ export async function main(args: readonly string[], surroundings: Surroundings):
   }
 }
 
-/** `dragoman help agents add` becomes `dragoman agents add --help`. An unknown command is an error. */
+/** `dragoman help agents add` is `dragoman agents add --help`; an unknown command is an error. */
 function withHelpFirst([first, ...names]: readonly string[], program: Command): readonly string[] {
   if (first !== 'help') return first === undefined ? [] : [first, ...names];
   let found: Command | undefined = program;
@@ -64,7 +64,7 @@ function withHelpFirst([first, ...names]: readonly string[], program: Command): 
   return found === undefined ? names : [...names, '--help'];
 }
 
-/** Every command, in the order of the help. A new one is a file and a line here. */
+/** Every command, in the order the help shows them. A new one is a file and a line here. */
 const COMMANDS = [
   serveCommand,
   devCommand,

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '@dragoman/protocols';
 
-/** An envelope without its empty members. */
+/** The members of an envelope without the empty ones. */
 export function membersWithContent(envelope: Json): Json {
   if (!isObject(envelope)) return envelope;
   return Object.fromEntries(Object.entries(envelope).filter(([, member]) => !isNothing(member)));

@@ -4,16 +4,16 @@ import { processTerminal, type Terminal } from './terminal.ts';
 export interface Surroundings {
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The folder for relative paths. */
+  /** The folder that relative paths are taken from. */
   readonly folder: string;
   readonly now: () => Date;
-  /** Calls back for every Ctrl-C and every request to end, until the returned function is called. */
+  /** Reports every Ctrl-C and every request to end, until the returned function is called. */
   readonly onSignal: (listener: () => void) => () => void;
-  /** Calls back for every SIGHUP, which otherwise ends the process, until the returned function is called. */
+  /** Reports every SIGHUP, which otherwise ends the process, until the returned function is called. */
   readonly onHangUp: (listener: () => void) => () => void;
-  /** Calls back for uncaught errors, which otherwise end the process, until the returned function is called. */
+  /** Reports uncaught errors, which otherwise end the process, until the returned function is called. */
   readonly onStrayError: (listener: StrayErrorListener) => () => void;
-  /** Ends the process at once, even if something is still open. */
+  /** Ends the process immediately, even with open handles. */
   readonly exit: (code: number) => void;
 }
 

@@ -22,7 +22,7 @@ export function table(
     .join('');
 }
 
-/** Shortens the widest column except the first, until all fit or are narrow. */
+/** Shortens the widest column except the first until the sum fits or all are narrow. */
 function shrink(widths: number[], room: number): void {
   let excess = widths.reduce((sum, width) => sum + width, 0) - room;
   while (excess > 0) {

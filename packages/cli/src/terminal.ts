@@ -7,11 +7,11 @@ export interface Terminal {
   /** Writes to stderr: notes for people. */
   note(text: string): void;
   readStdin(): Promise<Uint8Array>;
-  /** Asks the person at the keyboard, without echo. Absent without a keyboard. */
+  /** Asks the person at the keyboard, without an echo; absent without a keyboard. */
   readonly askHidden?: (prompt: string) => Promise<string | undefined>;
   /** Asks the person at the keyboard; `undefined` at the end of input. Absent without a keyboard. */
   readonly ask?: (prompt: string, signal?: AbortSignal) => Promise<string | undefined>;
-  /** The width of the screen. Absent if stdout is not a terminal. */
+  /** The width of the screen; absent if stdout is not a terminal. */
   readonly columns?: number | undefined;
   /** Whether stdout is a terminal. */
   readonly isTTY: boolean;
@@ -31,7 +31,7 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
   stderr.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
-  // https://no-color.org: any value but an empty one.
+  // https://no-color.org: any value but the empty one.
   const plain = (environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb';
   return {
     out: (text) => void stdout.write(text),
@@ -55,7 +55,7 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
 async function typed(prompt: string, signal?: AbortSignal): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-C is meant for the command, not for the line.
+  // Ctrl-C means the command, not the line.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
   try {

@@ -3,14 +3,14 @@ import { paint } from './paint.ts';
 import type { Terminal } from './terminal.ts';
 import { visible } from './visible.ts';
 
-/** Why a command failed, and how to fix it. */
+/** Why a command failed, and the fix. */
 export interface Trouble {
   readonly code: string;
   readonly message: string;
-  /** The fixes, the most likely first; commands if possible. */
+  /** Fixes, most likely first; commands if possible. */
   readonly fixes?: readonly string[];
   readonly issues?: readonly TroubleIssue[];
-  /** 2 if the command itself was not understood. */
+  /** 2 when the command itself was not understood. */
   readonly exitCode?: 1 | 2;
 }
 

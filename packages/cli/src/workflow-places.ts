@@ -9,7 +9,7 @@ export function workflowPlaces(lines: readonly (Json | undefined)[], at: string)
     if (!isObject(line)) continue;
     const here = pointerTo(at, index);
     const { type, operationId, operationUpdate, beginExecution } = line;
-    // A later definition replaces an earlier one with the same id.
+    // A later definition replaces an earlier one.
     if (type === 'operationUpdate' && typeof operationId === 'string') operations.set(operationId, here);
     else if (type === 'beginExecution') begin = { at: here, bundled: false };
     else if (beginExecution !== undefined) begin = { at: pointerTo(here, 'beginExecution', 'root'), bundled: true };

@@ -18,6 +18,6 @@ export function wrap(text: string, width: number): string[] {
 function breakIn(line: string): number {
   const at = Math.max(line.lastIndexOf(' '), line.lastIndexOf(',')) + 1;
   if (at > line.length / 2) return at;
-  // A surrogate pair is not split.
+  // A surrogate pair must not be split.
   return /[\uD800-\uDBFF]$/.test(line) ? line.length - 1 : line.length;
 }

@@ -12,7 +12,7 @@ import { queryOf } from './request-page.ts';
 import { type HeldChange, ToolAdmin } from './tool-admin.ts';
 import { WorkflowAdmin } from './workflow-admin.ts';
 
-/** An agent for the administration: a caller, a target (with a `driver`), or both. */
+/** An agent as administration knows it: a caller, a target (`driver`), or both. */
 export interface AgentDefinition {
   readonly agent_id: string;
   /** What the agent may use, by name. `"*"` means all; an empty or absent list means nothing. */
@@ -53,10 +53,7 @@ export interface AgentDefinition {
   readonly max_turns?: number;
   /** `openai`: further members of every request to the model. */
   readonly parameters?: JsonObject;
-  /**
-   * `http`, `e2a-ws`, `a2a`, `openai`: the headers of every request. A secret is a reference or the name of a
-   * credential.
-   */
+  /** `http`, `e2a-ws`, `a2a`, `openai`: headers of every request. A secret is a reference, or the name of a credential. */
   readonly headers?: { [name: string]: string | { credential: string } };
   readonly name?: string;
   readonly description?: string;
@@ -86,19 +83,19 @@ export interface Limits {
   readonly api_calls_per_hour?: number;
 }
 
-/** An API key without its secret. */
+/** A key without its secret. */
 export interface Key {
   readonly key_id: string;
   readonly agent_id: string;
   readonly role: 'agent' | 'admin';
   readonly description: string | null;
   readonly created_at: string;
-  /** Null if the key does not expire. */
+  /** Null: it does not expire. */
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
 }
 
-/** A new API key. `api_key` is shown only once. */
+/** `api_key` is shown only once. */
 export interface NewKey extends Key {
   readonly api_key: string;
 }
@@ -124,7 +121,7 @@ export interface CardPreview {
   readonly unusable_interfaces: readonly string[];
   readonly streaming: boolean;
   readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string }[];
-  /** How callers authenticate; empty if they need not. */
+  /** How callers authenticate; empty: without authentication. */
   readonly auth: readonly { readonly name: string; readonly kind: string }[];
 }
 
@@ -150,7 +147,7 @@ export interface AgentList {
 export interface ListQuery {
   /** At most 200. */
   readonly limit: number;
-  /** The `next_cursor` of the previous page. */
+  /** The `next_cursor` of the page before. */
   readonly cursor?: string | undefined;
   /** Only entries whose names contain this text. */
   readonly text?: string | undefined;
@@ -178,7 +175,7 @@ export interface Forgotten {
   readonly under_way: number;
 }
 
-/** The counters of a server at one time. All but `running` and `waiting` only increase from its start on. */
+/** The counters of a server at one time. All but `running` and `waiting` only grow, from its start on. */
 export interface OverviewReading {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -218,7 +215,7 @@ export interface OutboundEntry {
   readonly duration_ms: number;
 }
 
-/** The wrong API keys since the start of the server. */
+/** Wrong API keys since the start of the server. */
 export interface FailedLoginReport {
   readonly total: number;
   /** The last addresses that sent a wrong key, the latest first. */
@@ -237,7 +234,7 @@ export interface Overview {
   readonly every_ms: number;
   /** The last hour, oldest first. */
   readonly history: readonly OverviewReading[];
-  /** Requests by how they ended: `succeeded`, an error code, or `failed`. */
+  /** How requests ended: `succeeded`, an error code, or `failed`. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** Accepted requests by protocol. */
   readonly by_protocol: Readonly<Record<string, number>>;
@@ -258,7 +255,7 @@ export interface Overview {
   }[];
 }
 
-/** Administration, with an admin key. Calls are not retried: a repeated creation of a key would create two. */
+/** Administration, with an admin key. Calls are not retried: creating a key twice would create two. */
 export class Admin {
   readonly agents: AgentAdmin;
   readonly keys: KeyAdmin;
@@ -288,7 +285,7 @@ export class Admin {
     this.nodes = new NodeAdmin(http);
   }
 
-  /** The state of the server now, and every ten seconds of the last hour. */
+  /** The state of the whole server, now and every ten seconds of the last hour. */
   overview({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Overview> {
     return this.#http.json({ path: 'admin/v1/overview', signal, gives: { now: 'object', history: 'array' } });
   }
@@ -332,10 +329,7 @@ class AgentAdmin {
     return this.#http.json({ path: `${AGENTS}?${queryOf(query)}`, signal, gives: AGENT_LIST });
   }
 
-  /**
-   * Creates or replaces an agent. For a new agent, the answer has `api_key` and `webhook_secret`, which are shown only
-   * once.
-   */
+  /** Creates or replaces an agent. A new one is returned with `api_key` and `webhook_secret`, shown only once. */
   put(definition: AgentDefinition): Promise<AgentDefinition & Partial<NewKey & NewSecret>> {
     return this.#http.json({
       method: 'POST',
@@ -355,7 +349,7 @@ class AgentAdmin {
     return this.#http.json({ path, signal, gives: { limits: 'object', usage: 'object', remaining: 'object' } });
   }
 
-  /** Previews the card of a foreign A2A agent, which can then be added with the same definition. */
+  /** Previews the card of a foreign A2A agent, before it is added with the same definition. */
   preview(definition: AgentDefinition): Promise<CardPreview> {
     const body = JSON.stringify(definition);
     return this.#http.json({
@@ -366,12 +360,12 @@ class AgentAdmin {
     });
   }
 
-  /** The foreign agents whose changed cards wait to be accepted. */
+  /** Foreign agents whose card has changed and is held until it is accepted. */
   heldCards(): Promise<HeldCards> {
     return this.#http.json({ path: CARDS, gives: { held: 'array', changes: 'array' } });
   }
 
-  /** Accepts the changed card of a foreign agent. */
+  /** Accepts the card of a foreign agent that has changed. */
   acceptCard(agentId: string): Promise<{ agent_id: string; accepted: true }> {
     const path = `${AGENTS}/${encodeURIComponent(agentId)}/accept`;
     return this.#http.json({ method: 'POST', path, gives: { agent_id: 'string', accepted: 'boolean' } });
@@ -382,7 +376,7 @@ class AgentAdmin {
     return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: REMOVED });
   }
 
-  /** Deletes all records of an agent, but not the agent and its keys. */
+  /** Deletes all records of an agent; the agent and its keys stay. */
   forget(agentId: string): Promise<Forgotten> {
     return this.#http.json({
       method: 'DELETE',

@@ -9,7 +9,7 @@ import { checkedAnswer } from './unexpected-answer.ts';
 export interface AgentIdentity {
   /** The id of the agent that the key belongs to, which is the sender of every message. */
   readonly agentId: string;
-  /** Signs bytes with the private key whose public key the server knows. With a signature, no API key is needed. */
+  /** Signs bytes with the private key whose public half the server knows. With it no API key is needed. */
   readonly sign?: (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>;
   /**
    * The fingerprint of that key, `sha256:` and 64 hex digits. Without it and without an API key, a server reads at most
@@ -73,7 +73,7 @@ export class AgentMessages {
     return { agents: agents as unknown as readonly FoundAgent[], total: Number(total_count) };
   }
 
-  /** Sends a request to an agent. Returns the data of its answer, or throws its error as a `DragomanError`. */
+  /** Sends a request to an agent. Returns the data of its answer, or throws its `DragomanError`. */
   async request(
     agent: string,
     method: string,
@@ -135,7 +135,7 @@ export class AgentMessages {
       anyStatus: true,
     });
     try {
-      // Answers and errors of the protocol are messages. Other refusals are problem documents, or responses of a proxy.
+      // Answers and errors of the protocol are messages; other refusals are problems, or responses of a proxy.
       if (!/^application\/json\b/i.test(response.headers.get('content-type') ?? ''))
         throw await attempt.wait(errorOfResponse(response, this.#http.url));
       const text = await attempt.wait(response.text());
@@ -178,7 +178,7 @@ export class AgentMessages {
 }
 
 export interface MessageOptions {
-  /** A version 4 UUID. A repeat with the same id gets the answer of the first message. */
+  /** A version 4 UUID; the same one again gets the answer of the first. */
   readonly messageId?: string;
   readonly signal?: AbortSignal;
 }

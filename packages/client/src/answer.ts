@@ -12,7 +12,7 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
   readonly #exchange: ResumableExchange;
   readonly #cancel: () => Promise<boolean>;
   #frames: AsyncGenerator<E2AResponse, void>;
-  /** The first frame is fetched at once, so that the request is sent before anyone reads the answer. */
+  /** The first frame is fetched immediately, so that the request is sent before its answer is read. */
   #first: Promise<IteratorResult<E2AResponse, void>> | undefined;
   #reading: Promise<void> | undefined;
   readonly #text: string[] = [];
@@ -61,7 +61,7 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
     return this.#final;
   }
 
-  /** All text chunks of the answer, or the text of its result if there were none. Throws if the answer failed. */
+  /** All text of the answer, or the text of its result when there were no chunks. Throws when the answer failed. */
   async text(): Promise<string> {
     const final = await this.final();
     if (isFailed(final)) throw errorOfFrame(final);

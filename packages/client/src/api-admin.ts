@@ -2,7 +2,7 @@ import type { Http } from './http.ts';
 
 /** An API that workflows may call. */
 export interface ApiInput {
-  /** May be left out if the OpenAPI document names its server. */
+  /** May be left out where the OpenAPI document names its server. */
   readonly base_url?: string;
   readonly description?: string;
   readonly endpoints?: readonly {
@@ -12,13 +12,13 @@ export interface ApiInput {
   }[];
   /** Hosts whose data, fetched with a credential, workflows may send here; `"*"` is any host. Default: none. */
   readonly accepts_data_from?: readonly string[];
-  /** Whether agents without `apis: ["*"]` may call paths that `endpoints` does not list. */
+  /** Agents without `apis: ["*"]` may call paths that `endpoints` does not list. */
   readonly allow_unlisted?: boolean;
   /** An OpenAPI 3 or Swagger 2 document. */
   readonly openapi?: { readonly [member: string]: unknown };
 }
 
-/** An API as the server stores it. */
+/** An API as the server keeps it. */
 export interface KeptApi {
   readonly id: string;
   readonly base_url: string;

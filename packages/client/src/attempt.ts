@@ -36,7 +36,7 @@ export class Attempt {
     this.#controller.abort();
   }
 
-  /** Stops following the caller's signal, because the result has arrived. */
+  /** Stops following the caller's signal: the result has arrived. */
   leave(): void {
     this.#caller?.removeEventListener('abort', this.#follow);
   }

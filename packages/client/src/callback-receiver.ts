@@ -3,7 +3,7 @@ import type { MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
 import { invalidArgument, objectGiven } from './invalid-argument.ts';
 
 export interface CallbackReceiverOptions {
-  /** `whsec_…`, shown when the agent was created. */
+  /** `whsec_…`, shown when the agent was made. */
   readonly secret?: string;
   /** `whpk_…`, as shown by `GET /agent` of the server. */
   readonly publicKey?: string;
@@ -13,16 +13,16 @@ export interface CallbackReceiverOptions {
   readonly toleranceSeconds?: number;
   /** How many ids are remembered to detect repeats. Default: 10,000. */
   readonly remembers?: number;
-  /** The largest accepted body in bytes. Default: 64 MiB, enough for every answer of a Dragoman server. */
+  /** The largest accepted body in bytes. Default: 64 MiB, enough for every answer of our server. */
   readonly maxBytes?: number;
   readonly now?: () => Date;
 }
 
 /** One callback as received. */
 export interface Callback {
-  /** The same for every attempt. */
+  /** The same at every attempt. */
   readonly id: string;
-  /** When this attempt was signed. */
+  /** When this try was signed. */
   readonly signedAt: Date;
   /** Whether the callback was received before. `onAnswer` is not called for a repeat. */
   readonly isRepeat: boolean;
@@ -68,7 +68,7 @@ export class CallbackReceiver {
     this.#keys.catch(() => {});
   }
 
-  /** For servers with the web's own types: takes a `Request` and returns a `Response`. */
+  /** For servers that speak the web's own types: a `Request` in, a `Response` out. */
   readonly handle = async (request: Request): Promise<Response> => {
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { Allow: 'POST' } });
     const reader = request.body?.getReader();
@@ -274,7 +274,10 @@ function answerIn(body: Uint8Array): MailboxResponse {
   throw new CallbackRefused(400, 'the body must be an answer of a mailbox');
 }
 
-/** Parsed without further limits, because refusing a body that the server has signed would lose the answer. */
+/**
+ * Parsed with the plain rules of JSON: a stricter parser could refuse bytes that are signed, and the answer would be
+ * lost.
+ */
 function jsonIn(body: Uint8Array): Json | undefined {
   try {
     return JSON.parse(new TextDecoder().decode(body)) as Json;

@@ -36,7 +36,7 @@ export interface ClientOptions {
 }
 
 export interface SendOptions extends EnvelopeOptions {
-  /** Stops waiting for the answer. The work continues until it is done; `cancel()` stops it. */
+  /** Stops waiting for the answer. The work continues: `cancel()` ends it. */
   readonly signal?: AbortSignal | undefined;
   /** Called before every retry after a broken connection. */
   readonly onReconnect?: ((event: Reconnect) => void) | undefined;
@@ -54,7 +54,7 @@ export interface ReachableAgent {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** The base URL of the agent in Linux Foundation A2A. */
+  /** The URL of its A2A card. */
   readonly url: string;
 }
 
@@ -100,7 +100,7 @@ export class Client {
     this.knowledge = new Knowledge(this.#http, this.#retry);
   }
 
-  /** Sends a text or an envelope at once, and returns the answer to be read. */
+  /** Sends text or an envelope immediately and returns the answer to read. */
   send(input: SendInput, options: SendOptions = {}): StreamedAnswer {
     return this.#send(this.#overHttp, input, options);
   }
@@ -111,7 +111,7 @@ export class Client {
       requestId: textGiven(requestId, 'requestId'),
       envelope: undefined,
       transport: this.#overHttp,
-      // Resumes one frame earlier, because a stream that has ended returns nothing after its final frame.
+      // One frame earlier, because an ended stream returns nothing after its final frame.
       place: new Place({ requestId, after: Math.max(-1, after - 1) }),
       has: after,
       backoff: new RetryPauses(this.#retry),
@@ -139,12 +139,12 @@ export class Client {
     return this.send({ method: textGiven(method, 'method'), params }, { stream: false, ...options }).result();
   }
 
-  /** The turns of a session, the newest first, fifty on a page. */
+  /** The turns of a session, newest first, fifty a page. */
   history(session: string, page: SessionOptions & { readonly page?: number } = {}): Promise<HistoryPage> {
     return this.sessions.history(session, page);
   }
 
-  /** Acts as an agent among other agents: discovers them, sends requests, registers. */
+  /** Acts as an agent toward other agents: finds them, sends requests, registers. */
   agent(identity: AgentIdentity): AgentMessages {
     return new AgentMessages(this.#http, objectGiven(identity, 'identity', "{ agentId: 'my-agent' }"));
   }
@@ -166,7 +166,7 @@ export class Client {
     return this.#http.json({ method: 'POST', path: 'console/sign-in', body, gives: {} });
   }
 
-  /** Opens a WebSocket that carries many requests at the same time. */
+  /** Opens a WebSocket that carries many requests at once. */
   connect(options: ConnectOptions = {}): Promise<SocketSession> {
     return SocketSession.open({
       http: this.#http,

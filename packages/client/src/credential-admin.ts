@@ -26,7 +26,7 @@ export interface Credential {
   readonly version: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** The stored row was changed outside the vault, so the credential is no longer used. */
+  /** The credential was changed outside the vault, and is no longer used. */
   readonly damaged?: true;
 }
 

@@ -16,14 +16,14 @@ export class DragomanError extends Error {
   override readonly name = 'DragomanError';
   /** The code as received: `rate_limited` in a problem document, `E2A.CANCELLED` or an agent's own code in a frame. */
   readonly code: string;
-  /** The HTTP status, if there was one. */
+  /** The HTTP status, when there was one. */
   readonly status: number | undefined;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   readonly issues: readonly Issue[];
-  /** Suggested fixes, from the answer or its issues. */
+  /** Suggested fixes: those of the answer, or of its issues. */
   readonly suggestions: readonly string[];
-  /** Seconds to wait before a retry, if the server sent them. */
+  /** Seconds to wait before the next try, if the server sent them. */
   readonly retryAfter: number | undefined;
   readonly requestId: string | undefined;
   /** Further details, such as an agent's own. */

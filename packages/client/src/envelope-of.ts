@@ -2,7 +2,7 @@ import { type E2AEnvelope, newEnvelope } from '@dragoman/protocols';
 import { invalidArgument, objectGiven, shown } from './invalid-argument.ts';
 import { newRequestId } from './request-id.ts';
 
-/** A text for an agent, or any part of an envelope. */
+/** The input: text for an agent, or any part of an envelope. */
 export type SendInput = string | Partial<E2AEnvelope>;
 
 export interface EnvelopeOptions {

@@ -42,7 +42,7 @@ export interface EventsOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The events of an execution from start to end, over as many connections as necessary. */
+/** The events of an execution, from start to end, over as many connections as needed. */
 export async function* executionEvents(options: EventsOptions): AsyncGenerator<ExecutionEvent, void> {
   const backoff = new RetryPauses(options.retry);
   const place = { after: -1 };

@@ -2,7 +2,7 @@ import { DragomanError } from './dragoman-error.ts';
 import type { Http, JsonRequest } from './http.ts';
 import { type RetryOptions, RetryPauses } from './retry.ts';
 
-/** The answer to an idempotent request, which is retried until the answer arrives or a retry cannot help. */
+/** The answer to an idempotent request: retried until it arrives, or until a retry cannot help. */
 export async function insist<T>(http: Http, retry: Required<RetryOptions>, request: JsonRequest<T>): Promise<T> {
   const backoff = new RetryPauses(retry);
   for (;;) {

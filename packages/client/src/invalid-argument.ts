@@ -39,7 +39,7 @@ export function optionsGiven<T extends object>(options: T, known: readonly (keyo
   return options;
 }
 
-/** Like `show`, but also for values that JSON does not have. */
+/** As `show`, including values that JSON does not have. */
 export function shown(value: unknown): string {
   if (typeof value === 'number') return String(value);
   const isSayable = value === undefined || ['string', 'boolean', 'object'].includes(typeof value);

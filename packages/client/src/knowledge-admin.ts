@@ -12,7 +12,7 @@ export interface KnowledgeDocument {
   readonly id: string;
   readonly title?: string;
   readonly text: string;
-  /** Returned with a hit, but not searched. */
+  /** Returned with a hit, not searched. */
   readonly metadata?: { readonly [member: string]: unknown };
 }
 

@@ -21,7 +21,7 @@ export interface MailboxThreadPage {
 
 export interface ThreadListQuery extends MailboxOptions {
   readonly as?: 'sender' | 'agent';
-  /** The `next` of the previous page. */
+  /** The `next` of the page before. */
   readonly after?: string | undefined;
   readonly limit?: number;
 }
@@ -95,7 +95,7 @@ export class Mailbox {
    */
   async send(message: MailboxInput, options: MailboxOptions = {}): Promise<MailboxResponse> {
     if (!isObject(message)) throw noMessage(message);
-    // The mailbox treats an empty id as none, and would generate another one for every attempt.
+    // The mailbox treats an empty id as none and would create another at every attempt.
     const messageId = message.metadata?.messageId || message.messageId || newMessageId();
     const body = bodyOf({ ...message, metadata: { ...message.metadata, messageId } });
     return this.#insist({ method: 'POST', path: 'a2a', body, signal: options.signal, gives: { metadata: 'object' } });
@@ -114,7 +114,7 @@ export class Mailbox {
     return this.#insist({ path, signal, gives: { metadata: 'object' } });
   }
 
-  /** Polls until there is an answer: every second, or every `everyMs`. */
+  /** Polls until the answer is there: every second, or every `everyMs`. */
   async answer(
     messageId: string,
     { everyMs = 1000, ...options }: MailboxOptions & { readonly from?: string; readonly everyMs?: number } = {},
@@ -170,7 +170,7 @@ function noMessage(given: unknown): DragomanError {
   );
 }
 
-/** `msg_{timestamp}_{random}`, as in the specification. */
+/** `msg_{timestamp}_{random}`, as the spec has it. */
 function newMessageId(): string {
   return `msg_${Date.now()}_${randomHex(8)}`;
 }

@@ -1,6 +1,6 @@
 import type { Http } from './http.ts';
 
-/** A server that shares its database with other servers. */
+/** A server that shares its database with others. */
 export interface ServerNode {
   /** The number of the node, which changes with each start. */
   readonly node: number;
@@ -27,7 +27,7 @@ export interface ServerNode {
 }
 
 export interface NodeReport {
-  /** Oldest first; empty if one server owns its store. */
+  /** Oldest first; empty where one server owns its store. */
   readonly nodes: readonly ServerNode[];
   readonly database: {
     readonly version: string;

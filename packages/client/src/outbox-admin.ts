@@ -32,7 +32,7 @@ export interface RetriedDelivery extends Delivery {
 
 export interface DeliveryQuery {
   readonly state?: Delivery['state'] | undefined;
-  /** The `next_cursor` of the previous page. */
+  /** The `next_cursor` of the page before. */
   readonly cursor?: string | undefined;
   /** Default: 50, at most 200. */
   readonly limit?: number;

@@ -56,7 +56,7 @@ export class PendingQuestions {
     const questionId = encodeURIComponent(textGiven(given.question_id, 'question_id'));
     const path = `e2a/requests/${requestId}/questions/${questionId}`;
     const body = JSON.stringify(objectGiven(answer, 'answer', "{ option_id: 'allow' }"));
-    // Not retried, because a second answer would conflict with the first.
+    // Not retried: the second would conflict with the first.
     const taken = await this.#http.json<{ answer: QuestionAnswer }>({
       method: 'POST',
       path,

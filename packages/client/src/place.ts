@@ -1,7 +1,7 @@
 import { type E2AResponse, FrameOrder, isKeepalive, isServerPush, newResponse } from '@dragoman/protocols';
 import { DragomanError } from './dragoman-error.ts';
 
-/** The position of the reader of one answer. Accepts every frame exactly once and in order. */
+/** The position of the reader of one answer. It accepts every frame exactly once and in order. */
 export class Place {
   readonly #order: FrameOrder;
   readonly #requestId: string;

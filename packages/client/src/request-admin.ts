@@ -20,7 +20,7 @@ export class RequestAdmin {
     return this.#http.json({ path: pathOf(requestId, agentId), gives: EXPLANATION });
   }
 
-  /** Cancels a request or execution of any agent. `cancelled` reports whether it was still running. */
+  /** Cancels a running request or execution of any agent. `cancelled`: whether it was still running. */
   cancel(
     requestId: string,
     { agentId }: { agentId?: string | undefined } = {},

@@ -10,7 +10,7 @@ export interface RequestListQuery {
   readonly text?: string | undefined;
   /** Only requests that changed at this time or later (RFC 3339). */
   readonly since?: string | undefined;
-  /** The `next_cursor` of the previous page. */
+  /** The `next_cursor` of the page before. */
   readonly cursor?: string | undefined;
   /** Default: 50. At most 200. */
   readonly limit?: number | undefined;

@@ -8,10 +8,7 @@ export interface RetryOptions {
   readonly mostMs?: number;
   /** How long to retry without receiving anything. Default: 60,000. 0: no retry. */
   readonly giveUpAfterMs?: number;
-  /**
-   * How long an open connection may be silent before it counts as broken. Default: 45,000. The server sends a heartbeat
-   * every 15 s.
-   */
+  /** How long an open connection may be silent before it counts as broken. Default: 45,000; the server sends a heartbeat every 15 s. */
   readonly silenceMs?: number;
 }
 
@@ -22,7 +19,7 @@ export const DEFAULT_RETRY: Required<RetryOptions> = {
   silenceMs: 45_000,
 };
 
-/** The clock and the randomness of pauses. */
+/** The clock and randomness of a pause. */
 export interface Timing {
   /** A time in milliseconds that never goes back. */
   elapsed(): number;
@@ -31,7 +28,7 @@ export interface Timing {
   random(): number;
 }
 
-/** The pauses between the attempts for one answer. */
+/** The pauses between the tries of one answer. */
 export class RetryPauses {
   readonly #retry: Required<RetryOptions>;
   readonly #timing: Timing;

@@ -10,7 +10,7 @@ export interface DialOptions {
   readonly url: string;
   readonly key: string | undefined;
   readonly WebSocket: WebSocketConstructor | undefined;
-  /** How long to wait for the server's acknowledgement. */
+  /** The timeout for the server's acknowledgement. */
   readonly readyMs: number;
   readonly onPush: ((frame: E2AResponse) => void) | undefined;
 }
@@ -75,7 +75,7 @@ export class SocketConnection {
     return this.#isGone;
   }
 
-  /** Whether the server already sends the frames of this request here. */
+  /** Whether the server is sending the frames of this request here already. */
   carries(requestId: string): boolean {
     return this.#carried.has(requestId);
   }
@@ -100,7 +100,7 @@ export class SocketConnection {
     for (const [id, other] of this.#queues) if (other === queue) this.#queues.delete(id);
   }
 
-  /** Ends the connection. Every waiting call is rejected with the error. */
+  /** Fails the connection: every waiting call is rejected with the reason. */
   drop(error: unknown): void {
     if (this.#isGone) return;
     this.#isGone = true;

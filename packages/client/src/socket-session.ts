@@ -14,7 +14,7 @@ import type { WebSocketConstructor } from './web-socket.ts';
 export interface ConnectOptions {
   /** Aborts the first connection attempt. */
   readonly signal?: AbortSignal;
-  /** Called for frames that answer no request. */
+  /** Called for frames that the server sends by itself, which answer no request. */
   readonly onPush?: (frame: E2AResponse) => void;
 }
 

@@ -10,7 +10,7 @@ export interface ToolList {
   readonly undecided: readonly string[];
 }
 
-/** The accepted and the changed definition of a tool, or of a foreign agent's card. */
+/** The accepted and the changed definition of a tool, or of the card of a foreign agent. */
 export interface HeldChange {
   readonly pinned_at: string | null;
   /** Null if the accepted definition was not recorded. */

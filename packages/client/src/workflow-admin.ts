@@ -18,7 +18,7 @@ export interface StoredWorkflowSummary {
 export interface StoredWorkflow extends StoredWorkflowSummary {
   /** The workflow as JSON lines. */
   readonly workflow: string;
-  /** Newest first; empty for a workflow of the configuration. */
+  /** Newest first; empty for a workflow of the configuration file. */
   readonly versions: readonly {
     readonly version: number;
     readonly description: string;

@@ -26,7 +26,7 @@ export interface WorkflowOptions extends RunOptions {
 export interface ExecutionQuery {
   readonly status?: ExecutionResult['status'];
   readonly limit?: number;
-  /** The `next_cursor` of the previous page. */
+  /** The `next_cursor` of the page before. */
   readonly cursor?: string;
   readonly signal?: AbortSignal;
 }
@@ -53,7 +53,7 @@ export interface ExecutionRecord {
   readonly effects: readonly ExecutionEffect[];
 }
 
-/** What an execution did to the world, or learned from it. */
+/** Something that an execution did to the world, or learned from it. */
 export interface ExecutionEffect {
   /** The key begins with the id of the operation. */
   readonly key: string;
@@ -79,7 +79,7 @@ export interface RunnableWorkflow {
 
 /** The plan of a workflow. */
 export interface WorkflowPlan {
-  /** The hash of the plan, which is equal for equal workflows. */
+  /** The hash of the plan: equal for equal workflows. */
   readonly plan_hash: string;
   readonly execution_id: string | null;
   readonly steps: readonly {
@@ -112,7 +112,7 @@ export class Workflows {
     this.#retry = retry;
   }
 
-  /** The APIs, credentials (without their values) and operations that this key may use. */
+  /** The APIs, credentials (by name) and operations that this key may use. */
   capabilities(options: Waiting = {}): Promise<Capabilities> {
     return this.#insist({ path: 'api/v1/capabilities', signal: options.signal, gives: { capabilities: 'object' } });
   }
@@ -185,7 +185,7 @@ export class Workflows {
     }
   }
 
-  /** The events of an execution from its start. The last one is `execution-finished`, with the result. */
+  /** The events of an execution from its start; the last is `execution-finished` with the result. */
   events(executionId: string, { signal }: Waiting = {}): AsyncGenerator<ExecutionEvent, void> {
     const path = `${executionPath(executionId)}/events`;
     return executionEvents({ http: this.#http, retry: this.#retry, path, signal });

@@ -17,7 +17,7 @@ export function App() {
   useEffect(() => {
     document.title = known === undefined || !isSignedIn.value ? 'Dragoman' : `${known.label} · Dragoman`;
   }, [known, isSignedIn.value]);
-  // On a narrow screen the menu is one line, and the current page may be scrolled out of view.
+  // In a single-line menu, the current page may be scrolled out of view.
   useEffect(() => {
     const link = document.querySelector<HTMLElement>('nav [aria-current]');
     const list = link?.closest('nav');

@@ -20,7 +20,7 @@ export function navigate(to: string, { replace = false }: { readonly replace?: b
   if (!replace) scrollTo(0, 0);
 }
 
-/** The URL of a page: `pageUrl('requests', id)`. */
+/** The address of a page: `pageUrl('requests', id)`. */
 export function pageUrl(page: string, ...rest: readonly string[]): string {
   return page === '' ? '/' : ['/console', page, ...rest.map(encodeURIComponent)].join('/');
 }

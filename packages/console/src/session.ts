@@ -14,7 +14,7 @@ export interface Keys {
 const KEPT = 'dragoman-keys';
 
 export const keys = signal<Keys>(kept());
-/** Why the link that opened this page could not sign in. */
+/** Why the link that opened this page did not sign in. */
 export const linkTrouble = signal<unknown>(undefined);
 
 export const isSignedIn = computed(() => keys.value.agent !== undefined || keys.value.admin !== undefined);
@@ -34,7 +34,7 @@ export function signOut(): void {
   keys.value = {};
 }
 
-/** Removes one of the two keys. */
+/** Forgets one of the two keys. */
 export function dropKey(kind: keyof Keys): void {
   const { [kind]: _, ...rest } = keys.value;
   setKeys(rest, sessionStorage.getItem(KEPT) !== null);
@@ -80,7 +80,7 @@ function clientWith(key: string | undefined): Client | undefined {
   return key === undefined ? undefined : createClient({ url: location.origin, key, fetch: watchedFetch, retry: RETRY });
 }
 
-/** A page stays open while a server is down, so it is retried for long, with short pauses. */
+/** A page stays open while a server is down, so its requests are retried for long, with short pauses. */
 const RETRY = { mostMs: 2000, giveUpAfterMs: 600_000 } as const;
 
 function anonymous(): Client {

@@ -144,7 +144,7 @@ interface Defined {
   readonly keeps: readonly string[];
 }
 
-/** The operations that complete lines define. */
+/** The operations that whole lines define. */
 function definedIn(text: string): readonly Defined[] {
   return text.split('\n').flatMap((line): Defined[] => {
     const json = parsed(line);
@@ -161,7 +161,7 @@ function definedIn(text: string): readonly Defined[] {
   });
 }
 
-/** The schemas for a path in a line. */
+/** The schemas for a path of a line. */
 function schemasAt(path: readonly (string | number)[], operations: readonly string[]): readonly JsonObject[] {
   let schemas: readonly JsonObject[] = [lineSchema(operations)];
   for (const part of path) {

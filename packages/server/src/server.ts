@@ -66,10 +66,7 @@ export class Server implements AsyncDisposable {
     return this.#reloading.reload(config, options);
   }
 
-  /**
-   * A path that opens the console signed in with these keys. It works once, within 15 minutes. `undefined` without a
-   * console.
-   */
+  /** The path that opens the console signed in with these keys. It works once, for 15 minutes. `undefined` without a console. */
   signInPath(keys: SignInKeys): string | undefined {
     return this.#console.signInPath(keys);
   }

@@ -13,7 +13,7 @@ export interface AcpStdio {
   readonly log: Log;
 }
 
-/** Serves ACP to the program that started this process, one message per line, until the end of its input. */
+/** Serves ACP to the program that started this process, one message a line, until its input ends. */
 export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Promise<void> {
   const send = (message: JsonObject) =>
     new Promise<void>((resolve) => {
@@ -27,7 +27,7 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
   await new Promise<void>((resolve) => {
     input.on('data', (chunk: Uint8Array) => {
       for (const line of lines.push(chunk)) {
-        // Parsed at once, because the next chunk overwrites the bytes.
+        // Parsed immediately: the next chunk overwrites the bytes.
         const json = line.ok ? parseJsonBytes(line.value) : line;
         const problem = json.ok ? '' : (json.issues[0]?.message ?? 'the line is not JSON');
         const answered = json.ok ? acp.receive(json.value) : acp.unreadable(problem);

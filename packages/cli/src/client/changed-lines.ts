@@ -1,4 +1,4 @@
-/** The difference of two texts: the lines from the first to the last difference, marked as by `diff`. */
+/** The difference of two texts: the lines from the first to the last that differ, marked as by `diff`. */
 export function changedLines(before: string, after: string): string {
   const old = before === '' ? [] : before.split('\n');
   const now = after.split('\n');

@@ -102,7 +102,7 @@ interface KeyOptions {
   readonly options: ConnectFlags;
 }
 
-/** The command with which the user creates the key. */
+/** The command with which a user creates the key. */
 async function keyCommand(connection: ServerConnection, clientName: string): Promise<string> {
   const known = await talking(connection, 'admin', () => agentOf(connection, clientName));
   return known === undefined

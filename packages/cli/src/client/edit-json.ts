@@ -24,7 +24,7 @@ export function withEntry(text: string, { member, name, entry }: NewEntry): stri
         ? added(text, objectAt(text, servers.start), { name, value, unit, depth: 2 })
         : `${text.slice(0, known.start)}${written(value, unit, 2)}${text.slice(known.end)}`;
   const whole = text.includes('\r\n') ? edited.replaceAll(/\r?\n/g, '\r\n') : edited;
-  // The text was assembled from parts, so the result is checked.
+  // The text was assembled from parts, so it is parsed once more.
   const expected = { ...before, [member]: { ...others, [name]: value } };
   return isDeepStrictEqual(settingsIn(whole), expected) ? whole : undefined;
 }
@@ -54,7 +54,7 @@ interface ObjectText {
 interface Added {
   readonly name: string;
   readonly value: JsonObject;
-  /** The indentation of one level. */
+  /** One level of indentation. */
   readonly unit: string;
   readonly depth: number;
 }

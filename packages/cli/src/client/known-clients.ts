@@ -14,7 +14,7 @@ export interface StartedCommand {
 export interface KnownClient {
   readonly title: string;
   readonly format: 'json' | 'toml' | 'yaml';
-  /** The member of the settings that lists the servers by name. */
+  /** The member of the settings that has the servers, by name. */
   readonly member: string;
   /** The path of its settings. */
   file(place: ClientPlace): string;

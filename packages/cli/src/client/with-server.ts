@@ -62,7 +62,7 @@ const EDITORS: Readonly<Record<KnownClient['format'], Editor>> = {
     const merged = mergedEntry(others[name], entry);
     const isKnown = Object.hasOwn(others, name);
     const edited = yamlWith(text, { member, name, added: yamlEntry(name, merged), isKnown });
-    // The text was assembled from parts, so the result is checked.
+    // The text was assembled from parts, so it is parsed once more.
     const expected = { ...before, [member]: { ...others, [name]: merged } };
     return edited !== undefined && isDeepStrictEqual(yamlIn(edited), expected) ? edited : undefined;
   },

@@ -112,7 +112,7 @@ function addCommand(context: Context): Command {
     } else {
       terminal.note(`added ${agent.agent_id}; what follows is shown only once\n`);
       if (agent.webhook_secret !== undefined) terminal.note(`callback secret: ${agent.webhook_secret}\n`);
-      // Only the key is on stdout, for $(…).
+      // The key alone on stdout, for $(…).
       if (terminal.isTTY) terminal.note('API key: ');
       terminal.out(`${agent.api_key}\n`);
     }

@@ -51,7 +51,7 @@ function converted(
   message: MessageFile,
   { to, lenient, now }: { to: Dialect<unknown>; lenient: boolean; now: Date },
 ): Outcome<Conversion> {
-  // A workflow is the body of a request.
+  // A workflow travels as the body of a request.
   const json: Json = message.kind === 'message' ? message.json : { workflow: message.text };
   const stamp = { id: randomBytes(16).toString('hex'), now };
   return convert(json, { from: message.dialect, to, stamp, lenient });

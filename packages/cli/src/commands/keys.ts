@@ -64,7 +64,7 @@ function createCommand(context: Context): Command {
     );
     if (options.json) terminal.out(`${JSON.stringify(key)}\n`);
     else {
-      // Only the key is on stdout, for $(…).
+      // The key alone on stdout, for $(…).
       terminal.note(
         `key ${key.key_id} for ${key.agent_id}${key.expires_at === null ? '' : `, until ${key.expires_at}`}, shown only once:\n`,
       );

@@ -180,7 +180,7 @@ function whyNone(options: ToolsOptions, context: Context): string {
   return 'none: a key may use the tools in permissions.tools of its agent ("*" for all); --deferred includes deferred tools';
 }
 
-/** The error of a call with a fix. The host has already suggested the nearest name. */
+/** The error of a call with a fix. The host has already suggested the nearest name, if there is one. */
 function uncalled(
   error: unknown,
   { timeout, ...options }: ToolsOptions & { timeout: number },

@@ -81,7 +81,7 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
   });
 }
 
-/** The given server, or a temporary one in this process. */
+/** The named server, or a temporary one in this process. */
 async function serverFor(options: WorkflowFlags, context: Context): Promise<ServerConnection & AsyncDisposable> {
   if (isHere(options, context)) {
     // Loaded on use: only this command needs a server.
@@ -96,5 +96,5 @@ const ACTIONS: Readonly<Record<string, { readonly summary: string; readonly act:
   plan: { summary: 'show what a workflow would do, without running it', act: 'planWorkflowFile' },
   run: { summary: 'run a workflow and show each operation; Ctrl-C cancels it', act: 'runWorkflowFile' },
 };
-// Repeated here, so that the command need not load the protocol.
+// Repeated here, so that commands need not load the protocol.
 const LEVELS = ['strict', 'moderate', 'lenient'] as const satisfies readonly Level[];

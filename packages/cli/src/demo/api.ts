@@ -51,7 +51,7 @@ export class DemoApi implements AsyncDisposable {
     if (name === 'GET /slow') return { status: 200, json: { took_ms: SLOW_MS } };
     if (name === 'GET /flaky') {
       this.#flaky += 1;
-      // The third request succeeds, so that a retry helps.
+      // Two failures, then a success: a retry gets through.
       return this.#flaky % 3 === 0 ? { status: 200, json: { luck: 'good' } } : { status: 503, json: { luck: 'bad' } };
     }
     if (name.endsWith(' /orders') && !hasKey) return { status: 401, json: { message: 'Authentication required.' } };

@@ -12,10 +12,7 @@ import { DEMO_ENDPOINTS, DemoApi } from './api.ts';
 import { DemoModel } from './model.ts';
 import { DEMO_CREDENTIAL, demoWorkflows } from './workflows.ts';
 
-/**
- * What the demo adds to a server: agents, a model, a tool, an API with its credential, workflows, and keys to use all
- * of it.
- */
+/** The parts that the demo adds to a server: agents, a model, a tool, an API with its credential, workflows, and keys to use it all. */
 export class Demo implements AsyncDisposable {
   /** The given settings, with the demo. */
   readonly settings: ServeSettings;
@@ -36,7 +33,7 @@ export class Demo implements AsyncDisposable {
     this.settings = this.with(settings);
   }
 
-  /** Settings with the demo added. */
+  /** The settings with the demo in them. */
   with(settings: ServeSettings): ServeSettings {
     const [api, model, callbackPort, now] = [this.#api, this.#model, this.#callbackPort, this.#now];
     return withDemo(settings, { api, model, callbackPort, now });
@@ -107,7 +104,7 @@ function withDemo(
   const demos = Object.keys(ours).filter((id) => !Object.hasOwn(config.agents ?? {}, id));
   const mailbox: Config['mailbox'] = { anonymous: demos, ...config.mailbox };
   const tools: Config['tools'] = [...(config.tools ?? []), demoFile('tools')];
-  // With these entries, callbacks to `dragoman listen` on this machine need no configuration.
+  // Callbacks to `dragoman listen` on this machine need no configuration.
   const receivers = [...new Set([LISTEN_PORT, callbackPort])].map((port) => `127.0.0.1:${port}`);
   const gate: Config['gate'] = {
     ...config.gate,

@@ -58,7 +58,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse): Prom
   response.end('data: [DONE]\n\n');
 }
 
-/** The next answer of the script. */
+/** The next answer of the model. */
 function scripted({ messages, tools = [] }: CompletionRequest): {
   readonly deltas: readonly object[];
   readonly finish: string;

@@ -23,7 +23,7 @@ export interface DoctorOptions extends ServeOptions, ConnectionOptions {
   readonly probe?: boolean;
 }
 
-/** Checks everything that a working server needs, and suggests a fix for each problem. */
+/** Checks everything a working server needs, and reports a fix for each problem. */
 export async function examineInstallation(options: DoctorOptions, context: Context): Promise<DoctorFinding[]> {
   const { settings, environment, findings } = readConfiguration(options, context);
   const surroundings = { environment, folder: context.folder };

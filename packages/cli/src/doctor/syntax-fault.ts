@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** The syntax error of a JavaScript file, with its line, as Node reports it. The file is not run. */
+/** Node's syntax error of a JavaScript file, with the line. The file is not run. */
 export function syntaxFault(path: string): string | undefined {
   if (!/\.[cm]?js$/.test(path)) return undefined;
   const { status, stderr } = spawnSync(process.execPath, ['--check', path], { encoding: 'utf8' });

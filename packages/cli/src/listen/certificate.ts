@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ONE_DAY, selfSigned } from './self-signed.ts';
 
-/** A certificate with its key, and the file that callers must trust. */
+/** A certificate, its key, and the file that callers have to trust. */
 export interface ListenCertificate {
   readonly cert: string;
   readonly key: string;

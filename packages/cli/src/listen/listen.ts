@@ -62,7 +62,7 @@ function cannotListen({ code, message, port }: NodeJS.ErrnoException & { port?: 
   };
 }
 
-/** The key for checking signatures: the given one, otherwise the server's. */
+/** The key for signatures: the given one, else the server's. */
 async function keysFor(
   options: ListenOptions,
   context: Context,

@@ -29,7 +29,7 @@ export class Receiver implements AsyncDisposable {
     const receiver = async () => {
       if (made !== undefined) return made;
       const known = await keys();
-      // One for all callbacks, because it recognizes repeats.
+      // One for all callbacks: it recognizes repeats.
       made ??= new CallbackReceiver({ ...known, onAnswer });
       return made;
     };

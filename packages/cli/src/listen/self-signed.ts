@@ -75,7 +75,7 @@ const BASIC_CONSTRAINTS = Buffer.from('0603551d13', 'hex');
 const ALT_NAME = Buffer.from('0603551d11', 'hex');
 const ECDSA_WITH_SHA256 = Buffer.from('06082a8648ce3d040302', 'hex');
 
-/** The names `localhost`, 127.0.0.1 and ::1. */
+/** `localhost`, 127.0.0.1 and ::1. */
 const NAMES = sequence(
   der(0x82, Buffer.from('localhost')),
   der(0x87, Buffer.from([127, 0, 0, 1])),

@@ -45,7 +45,7 @@ export class HttpPeer implements McpPeer {
           yield* answersIn(response);
         } else await response.body?.cancel();
       } catch {
-        // The server is unreachable for now. A call will report it.
+        // The server is unreachable for now; a call reports it.
       }
       await new Promise((resolve) => {
         const timer = setTimeout(resolve, waitMs);

@@ -4,7 +4,7 @@ import { isModern } from '@dragoman/protocols/mcp';
 import type { Server } from '@dragoman/server';
 import type { McpPeer } from './peer.ts';
 
-/** The MCP server in this process. Its client is the program that started this process, and may do everything. */
+/** The MCP server in this process. Its client is the program that started it, and may do everything. */
 export class LocalPeer implements McpPeer {
   readonly #endpoint: Server['mcp']['endpoint'];
   readonly #agentId: string | undefined;

@@ -2,11 +2,9 @@ import type { JsonObject } from '@dragoman/protocols';
 
 /** The MCP server behind stdio: in another process, or in this one. */
 export interface McpPeer {
-  /**
-   * The messages in answer to a message, the response last; none for a notification. Aborting closes the connection.
-   */
+  /** The messages that answer a message, the response last; none for a notification. Aborting closes the connection. */
   send(message: JsonObject, signal: AbortSignal): AsyncIterable<JsonObject>;
-  /** The messages that the server sends on its own in a session. */
+  /** The messages that the server sends by itself in a session. */
   notices(signal: AbortSignal): AsyncIterable<JsonObject>;
   /** Ends the session, if there is one. */
   close(): Promise<void>;

@@ -4,7 +4,7 @@ import { isModern, mcpError } from '@dragoman/protocols/mcp';
 import type { LineOutput } from '@dragoman/server';
 import type { McpPeer } from './peer.ts';
 
-/** Passes messages between the standard streams of this process and an MCP server. Resolves at the end of the input. */
+/** Carries messages between the standard streams of this process and an MCP server. Resolves at the end of the input. */
 export class StdioBridge {
   readonly #peer: McpPeer;
   readonly #output: Pick<LineOutput, 'write'>;
@@ -26,7 +26,7 @@ export class StdioBridge {
     };
     try {
       await new Promise<void>((resolve) => {
-        // Parsed at once, because the next chunk overwrites the bytes.
+        // Parsed immediately: the next chunk overwrites the bytes.
         input.on('data', (chunk: Uint8Array) => take(lines.push(chunk).flatMap(parsed)));
         for (const event of ['end', 'close', 'error']) input.once(event, () => resolve());
       });

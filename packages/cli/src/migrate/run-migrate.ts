@@ -12,7 +12,7 @@ export interface MigrateOptions {
   readonly json?: boolean;
 }
 
-/** Copies a store, shows the progress, and reports how to start a server on the copy. */
+/** Copies a store, shows the progress, and says how to start a server on the copy. */
 export async function runMigrate(options: MigrateOptions, context: Context): Promise<ExitCode> {
   const { terminal, now } = context;
   const [from, to] = [placeOf(options.from, context), placeOf(options.to, context)];

@@ -59,7 +59,7 @@ export async function dev(
       const stage = (signal: AbortSignal) => stageOn(keys, { callbacks, data, signal });
       const isWanted = !look || (await showOnce(stage, { json, context }));
       isLooking = false;
-      // The tour opens its own receiver.
+      // The tour has its own receiver.
       await callbacks[Symbol.asyncDispose]();
       if (!json && isWanted) terminal.out(suggestionText({ keys, settings, context }));
     },

@@ -9,14 +9,14 @@ import { healthAt, portsOf, urlOf } from './port-holder.ts';
 /** The server that uses a data folder, as far as it can be determined. */
 export interface FolderHolder {
   readonly pid: number;
-  /** `undefined` if it is this machine. */
+  /** `undefined` when it is this machine. */
   readonly host: string | undefined;
   readonly since: Date;
   /** The URL of the server, if it answers there. */
   readonly url: string | undefined;
 }
 
-/** The process that opened the data folder; `undefined` if it is unknown. */
+/** The process that opened the data folder; `undefined` if unknown. */
 export async function folderHolder(data: string): Promise<FolderHolder | undefined> {
   const path = join(data, 'dragoman.owner');
   try {

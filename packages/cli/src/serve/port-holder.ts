@@ -21,7 +21,7 @@ export interface HolderHealth {
   readonly version: string | undefined;
 }
 
-/** The answer of `/health`; `undefined` if no HTTP server listens there. */
+/** The answer of `/health`; `undefined` when no HTTP server listens there. */
 export async function healthAt(url: string): Promise<HolderHealth | undefined> {
   try {
     const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(1000), redirect: 'manual' });

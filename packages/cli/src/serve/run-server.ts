@@ -19,7 +19,7 @@ export interface ServerRun {
   readonly onListening: (server: Server) => Promise<void>;
   /** Called at SIGHUP, unless SIGHUP means that the terminal was closed. */
   readonly onHangUp?: (server: Server) => Promise<void>;
-  /** Whether the terminal shows requests at this moment. Default: always. */
+  /** Whether a terminal shows requests at this moment. Default: always. */
   readonly showsRequests?: () => boolean;
   /** Default: `startServer`. Tests pass their own. */
   readonly start?: typeof startServer;
@@ -103,7 +103,7 @@ export async function runServer({
   }
 }
 
-/** Resolves at the first signal. The second signal ends the process. */
+/** Resolves at the first signal; the second ends the process. */
 function firstSignal(
   { onSignal, onHangUp, exit }: Context,
   withHangUp: boolean,

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { integer, nonEmptyName } from '../command.ts';
 import { DEFAULT_CONFIG, DEFAULT_HOST, DEFAULT_PORT } from '../environment.ts';
 
-/** Adds the options for the address and data of a server. `doctor` has them, too. */
+/** The options for the address and data of a server; `doctor` uses them too. */
 export function withServeOptions(command: Command, { data }: { data: string }): Command {
   return command
     .option('--config <file>', `the configuration file (default: ${DEFAULT_CONFIG}, if it exists)`)

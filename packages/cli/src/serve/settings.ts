@@ -32,7 +32,7 @@ export interface ServeSettings {
   readonly flags: { readonly config: string; readonly data: string };
   /** The absolute path of the data folder. */
   readonly data: string;
-  /** Start although the database has lost records. */
+  /** Start although the database has lost recorded history. */
   readonly acceptLoss?: boolean;
   /** The admin key, if the operator has set one. */
   readonly adminKey: string | undefined;

@@ -136,7 +136,7 @@ async function folderTaken(
   const code = 'store_locked';
   const port = command === 'serve' || command === 'dev' ? ' --port 0' : '';
   const another = `start another server with its own data folder: ${PROGRAM} ${command}${flags.config} --data OTHER_FOLDER${port}`;
-  // For an administrative command, another data folder would not help.
+  // For an administrative command, another folder is not a fix.
   const beside = command === 'tools accept' ? [] : [another];
   const holder = await folderHolder(data);
   if (holder === undefined) return { code, message, fixes: beside };
@@ -192,5 +192,5 @@ async function portTaken(
   return { code: 'port_taken', message, fixes: [`use any free port: ${again} --port 0`, other] };
 }
 
-/** The members of the configuration that open another port. */
+/** Members of the configuration that open an additional port. */
 export const OTHER_PORTS = ['wire', 'messages'] as const;

@@ -5,7 +5,7 @@ import { visible } from '../visible.ts';
 import { LOG_LEVELS, type LogLevel } from './serve-options.ts';
 
 export interface TerminalLogOptions {
-  /** Default: `info`. */
+  /** Default: info. */
   readonly level?: LogLevel;
   /** Whether requests are shown at this moment. Default: always. */
   readonly showsRequests?: (() => boolean) | undefined;

@@ -12,7 +12,7 @@ import { inviteGuest, type Stage } from './stage.ts';
 export interface Shown {
   readonly name: string;
   readonly ok: boolean;
-  /** What was shown, or why the step failed. */
+  /** What was shown, or why it failed. */
   readonly text: string;
   readonly ms: number;
 }

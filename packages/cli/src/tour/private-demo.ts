@@ -16,7 +16,7 @@ export interface PrivateDemo {
   readonly data: string;
 }
 
-/** Runs a server with the demo, on a free port and in its own folder, during the action. */
+/** A server with the demo, on a free port and with its own folder, for as long as the action takes. */
 export async function withPrivateDemo<T>(context: Context, action: (demo: PrivateDemo) => Promise<T>): Promise<T> {
   const data = mkdtempSync(join(tmpdir(), 'dragoman-tour-'));
   let [url, adminKey] = ['', undefined as string | undefined];

@@ -3,11 +3,11 @@ import type { JsonObject } from '@dragoman/protocols';
 import { type A2AMessage, signedContent } from '@dragoman/protocols/a2a-messages';
 import type { Guest, Stage } from './stage.ts';
 
-/** A signed A2A request and its answer, both as sent. */
+/** A signed A2A request and its answer, both as they were on the wire. */
 export interface SignedExchange {
   readonly sent: JsonObject;
   readonly answer: JsonObject;
-  /** Whether the server's signature of the answer is valid. */
+  /** Whether the server's own signature of the answer is good. */
   readonly isAnswerSigned: boolean;
 }
 

@@ -99,7 +99,7 @@ export interface Guest {
   readonly privateKey: KeyObject;
 }
 
-/** Creates the guest's key pair, and registers the public key with the server. */
+/** Creates the guest's key pair, and gives the server the public key. */
 export async function inviteGuest({ admin }: Stage): Promise<Guest> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const agentId = 'demo-guest';

@@ -13,7 +13,7 @@ import type { Narrator } from './narrator.ts';
 import { askSigned } from './signed-request.ts';
 import { inviteGuest, type Stage } from './stage.ts';
 
-/** Tells one story through all five protocols. After a chapter that fails, the next ones still run. */
+/** One story through all five protocols. A chapter that fails does not stop the next ones. */
 export async function runStory(stage: Stage, narrator: Narrator): Promise<void> {
   const guide = new Guide();
   for (const [title, play] of CHAPTERS) {

@@ -1,7 +1,7 @@
 import { asWord } from '../as-word.ts';
 import { PROGRAM } from '../command.ts';
 
-/** How the operator of a host on stdio accepts a changed tool. The host has no command for it, and locks its folder. */
+/** How the operator of a host accepts a changed tool: the host has no command for it, and locks its folder. */
 export function howToAccept({ config, data }: { config: string | undefined; data: string | undefined }) {
   return (tool: string): string => {
     if (data === undefined) return 'restart this host; without --data it does not remember tools';

@@ -19,7 +19,7 @@ export interface LocalHostOptions {
   readonly log?: Log;
 }
 
-/** Runs the tools of a configuration in this process, without ports, during the action. */
+/** The tools of a configuration, in this process and without a server, for as long as the action takes. */
 export async function withLocalHost<T>(
   options: LocalHostOptions,
   context: Context,

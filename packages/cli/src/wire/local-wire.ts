@@ -4,7 +4,7 @@ import { serveStdio, systemClock } from '@dragoman/server';
 import type { Context } from '../context.ts';
 import { withLocalHost } from './local-host.ts';
 
-/** Connects to the tools of a configuration in this process, without ports, during the action. */
+/** The wire to the tools of a configuration, in this process and without a server, for as long as the action takes. */
 export function withLocalWire<T>(
   config: string | undefined,
   context: Context,

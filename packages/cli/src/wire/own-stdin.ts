@@ -36,5 +36,5 @@ function isPipe(): boolean {
 }
 
 const STDIN = 0;
-/** The same size as Node's own reads. */
+/** The size of Node's own reads. */
 const CHUNK_BYTES = 64 * 1024;

@@ -39,5 +39,5 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
   };
 }
 
-/** The callback of the write handles the error. Without a listener, it would be thrown. */
+/** The writer's callback handles the error; without any listener, it would be thrown. */
 function ignored(): void {}

@@ -27,7 +27,7 @@ export interface StdioHostFlags {
   readonly data?: string;
 }
 
-/** A server without ports, with the standard streams of this process. */
+/** A server without ports, and the standard streams of this process. */
 export interface StdioHost {
   readonly server: Server;
   readonly config: Config;
@@ -77,7 +77,7 @@ export async function runStdioHost(
       forget = context.onSignal(stop);
     });
     input = ownStdin();
-    // After the end of its input, Node may have nothing left to wait for although a tool is running.
+    // After the end of its input Node may have nothing left to wait for, while a tool has.
     awake = setInterval(() => {}, LONGEST_MS);
     await Promise.race([serve({ server, config, input, output }), signalled]);
     return 0;

@@ -12,8 +12,8 @@ import { terminalLog } from '../serve/terminal-log.ts';
 import { fail } from '../trouble.ts';
 
 /**
- * A temporary server for one command, with a store that is removed afterwards. Workflows are checked and restricted
- * exactly as on any other server.
+ * A separate server for one command, with its own store that is removed afterwards: workflows are checked, contained
+ * and restricted exactly as on any other server.
  */
 export async function localServer(
   { config: path, allow = [] }: { config?: string | undefined; allow?: readonly string[] | undefined },
@@ -77,7 +77,7 @@ function apisAt(hosts: readonly string[]): NonNullable<Config['apis']> {
   return Object.fromEntries(urls.map((base_url, index) => [`allowed-${index}`, { base_url }]));
 }
 
-/** The members of a configuration that a workflow needs: no ports, agents or programs. */
+/** The parts of a configuration that a workflow needs: no ports, agents or programs. */
 const NEEDED: ReadonlySet<string> = new Set([
   'apis',
   'gate',

@@ -4,7 +4,7 @@
  */
 export class BusyWait {
   readonly #soon: (callback: () => void) => void;
-  /** The remaining turns; 0 when nothing is awaited. */
+  /** Turns that are left; 0 when nothing is awaited. */
   #turns = 0;
   #isTurning = false;
 

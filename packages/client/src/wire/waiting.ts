@@ -11,7 +11,7 @@ export interface WaitingRequest<Answer> {
   readonly read: (message: WireMessage) => Answer;
 }
 
-/** A request that was sent, but not answered yet. */
+/** A request that was sent and not answered yet. */
 export interface Waiting {
   readonly link: WireLink;
   readonly type: WireType;

@@ -22,7 +22,7 @@ import type { WireLink, WireTransport } from './wire-transport.ts';
 
 export interface WireClientOptions {
   readonly transport: WireTransport;
-  /** The API key. Not needed if the host trusts the process that started it. */
+  /** The API key; none if the host trusts the process that started it. */
   readonly key?: string;
   /** A name for this agent. It is a label, not a proof. */
   readonly agentId?: string;
@@ -36,7 +36,7 @@ export interface WireClientOptions {
 export interface RequestOptions {
   /** Called for each event of the request, in order. */
   readonly onEvent?: ((event: WireMessage) => void) | undefined;
-  /** Aborts the request. A tool, a chain or a skill is also cancelled at the host. */
+  /** Aborts the request; a tool, a chain or a skill is cancelled at the host too. */
   readonly signal?: AbortSignal | undefined;
   /**
    * How long to wait for the answer. Default: 30,000 for a tool, 300,000 for any other request. `0` and `Infinity`: no
@@ -105,7 +105,7 @@ export class WireClient implements AsyncDisposable {
     return this.#request('tool/call/req', fields, { onEvent, signal, timeoutMs: timeoutMs + GRACE_MS }, resultOf);
   }
 
-  /** The tools that this caller may use. */
+  /** The tools this caller may use. */
   tools(filter: FieldsOf<'tool/list/req'> = {}): Promise<readonly ToolDefinition[]> {
     return this.#checked('tool/list/req', filter as unknown as JsonObject, NO_OPTIONS, toolsOf);
   }
@@ -298,14 +298,14 @@ export class WireClient implements AsyncDisposable {
     const waiting = this.#settle(id);
     if (waiting === undefined) return;
     const { link, type, reject } = waiting;
-    // Chains and skills are cancelled with the same message as tools.
+    // A chain and a skill are cancelled by the same message as a tool.
     if (CANCELLED.has(type)) {
       link.send(messageText({ type: 'tool/cancel/req', fields: { target_id: id } }, stamp()));
     }
     reject(reason);
   }
 
-  /** Sets one timer for all waiting calls. */
+  /** One timer for all waiting calls. */
   #watch(leftMs: number): void {
     if (this.#timer !== undefined && leftMs >= TICK_MS) return;
     const wait = Math.min(leftMs, TICK_MS);
@@ -390,7 +390,7 @@ export class WireClient implements AsyncDisposable {
     this.#settle(reqId)?.reject(new DragomanError({ code: 'unexpected_answer', message }));
   }
 
-  /** Ends the requests of this link. Another link may be open already. */
+  /** Ends the requests of this link; another link may be open already. */
   #lost(link: WireLink, error: DragomanError): void {
     const isAfterHandshake = this.#link === link;
     if (isAfterHandshake) {
@@ -455,7 +455,7 @@ function waitOf({ timeoutMs }: RequestOptions, otherwise: number): number {
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : (timeoutMs ?? otherwise);
 }
 
-/** Parsed without the check for duplicate keys, because the host is trusted. */
+/** Duplicate keys are not checked here, because the host has no reason to send any. */
 function objectIn(text: string): JsonObject | undefined {
   try {
     const json = JSON.parse(text) as Json;
@@ -498,7 +498,7 @@ const OPTIONS = ['onEvent', 'signal', 'timeoutMs'] as const;
 /** How exactly long timeouts are kept. */
 const TICK_MS = 1_000;
 const HANDSHAKE_MS = 30_000;
-/** The longest delay of a JavaScript timer. */
+/** The longest delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const DEFAULT_CALL_MS = 30_000;
 const DEFAULT_REQUEST_MS = 300_000;

@@ -18,7 +18,7 @@ import { Text } from '../parts/text.tsx';
 import { navigate, pageUrl, route } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
 
-/** Agents that answer or call: all for an administrator; for an agent, those that it may call. */
+/** Agents that answer or call: all for an administrator, and for an agent those it may call. */
 export default function AgentsPage() {
   const [id] = route.value.rest;
   if (asAdmin.value === undefined) return <Reachable />;

@@ -9,7 +9,7 @@ import { Text } from '../parts/text.tsx';
 import { navigate, pageUrl } from '../router.ts';
 import { asAdmin, dropKey, keys } from '../session.ts';
 
-/** API keys, the credentials of the vault (names and hosts, never a value), and outbound requests. */
+/** Keys, the credentials of the vault (names and hosts, never a value), and outbound requests. */
 export default function KeysPage() {
   return (
     <Page title="Keys">

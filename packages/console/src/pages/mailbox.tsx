@@ -11,10 +11,7 @@ import { When } from '../parts/when.tsx';
 import { navigate, pageUrl, route, withQuery } from '../router.ts';
 import { asAgent } from '../session.ts';
 
-/**
- * The threads of the A2A mailbox as conversations: those that the user has started, or those addressed to the user's
- * agent.
- */
+/** Threads of the A2A mailbox as conversations: those the user has started, or those addressed to the user's agent. */
 export default function MailboxPage() {
   const client = asAgent.value;
   const [threadId] = route.value.rest;

@@ -14,7 +14,7 @@ import { When } from '../parts/when.tsx';
 import { navigate, pageUrl, route, withQuery } from '../router.ts';
 import { asAdmin } from '../session.ts';
 
-/** Callbacks: delivered, waiting for the next attempt, and given up. */
+/** Callbacks: delivered, waiting for the next try, and given up. */
 export default function OutboxPage() {
   const admin = asAdmin.value?.admin;
   const { query } = route.value;

@@ -11,7 +11,7 @@ import { When } from '../parts/when.tsx';
 import { pageUrl } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
 
-/** The activity of the server, and what needs attention. */
+/** The activity of the server, and the items that need attention. */
 export default function OverviewPage() {
   return asAdmin.value === undefined ? <OwnOverview /> : <ServerOverview />;
 }
@@ -253,7 +253,7 @@ function ByAgent({ overview: { by_agent: agents } }: { readonly overview: Overvi
   );
 }
 
-/** The overview for an agent: its limits, and links to its pages. */
+/** The overview of an agent: its limits, and links to its pages. */
 function OwnOverview() {
   const client = asAgent.value;
   const { data, error, reload } = useLive(async () => client?.workflows.limits(), [client], 5000);
@@ -372,7 +372,7 @@ function rates(points: readonly OverviewReading[]): Rate[] {
 /** The routes over which agents get requests. */
 const SENDING = /^\/(?:e2a|a2a|lf-a2a|acp|mcp|v1)\b/;
 
-/** One hour. */
+/** An hour. */
 const LATELY_MS = 3_600_000;
 
 function shown(rate: number | undefined): number | string {

@@ -11,7 +11,7 @@ import { When } from '../parts/when.tsx';
 import { navigate, pageUrl, route, withQuery } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
 
-/** The requests of every protocol, live; or one of them, frame by frame. */
+/** Requests of every protocol, live; one of them, frame by frame. */
 export default function RequestsPage() {
   const [id] = route.value.rest;
   return id === undefined ? <RequestList /> : <RequestDetail key={id} id={id} />;

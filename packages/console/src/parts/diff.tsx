@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { lineDiff } from '../line-diff.ts';
 import { Text } from './text.tsx';
 
-/** The removed and added lines of two untrusted texts, marked by signs as well as by colours. */
+/** The removed and added lines of two foreign texts, marked by signs as well as colours. */
 export function Diff({
   before,
   now,

@@ -16,7 +16,7 @@ interface ExecutionStepsParts {
   readonly result: ExecutionResult | undefined;
 }
 
-/** The steps of an execution in the order of their start: state, input, output, retries and waits. */
+/** The steps of an execution in order of their start: state, input, output, retries and waits. */
 export function ExecutionSteps({ id, plan, states, times, result }: ExecutionStepsParts) {
   const client = asAgent.value;
   const isOver = result !== undefined;

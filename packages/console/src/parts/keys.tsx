@@ -45,7 +45,7 @@ export function Keys() {
   );
 }
 
-/** Creates a key for an agent, and shows it once. */
+/** Makes a key for an agent, and shows it once. */
 function NewKeyForm({ made }: { readonly made: () => void }) {
   const [agent, setAgent] = useState('');
   const [description, setDescription] = useState('');

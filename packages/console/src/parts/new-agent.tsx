@@ -4,7 +4,7 @@ import { asAdmin } from '../session.ts';
 import { Problem } from './problem.tsx';
 import { Secret } from './secret.tsx';
 
-/** Creates a caller with a key, or an agent that answers over HTTP or with a model. */
+/** Makes a caller with a key, or an agent that answers by HTTP or by a model. */
 export function NewAgent({ made }: { readonly made: () => void }) {
   const [id, setId] = useState('');
   const [driver, setDriver] = useState<keyof typeof DRIVERS>('none');

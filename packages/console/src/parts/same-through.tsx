@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Code } from './json.tsx';
 
-/** The same request with other clients and protocols, ready to paste. The key is read from DRAGOMAN_KEY. */
+/** The same request in other clients and protocols, ready to paste. The key is read from DRAGOMAN_KEY. */
 export function SameThrough({ agent, text }: { readonly agent: string; readonly text: string }) {
   const [isOpen, setOpen] = useState(false);
   const [name, setName] = useState('curl');

@@ -9,9 +9,7 @@ interface SchemaFormParts {
   readonly submit: (value: JsonObject) => void;
 }
 
-/**
- * A form for a JSON Schema: a field for each simple member, and JSON for the others. The server validates the values.
- */
+/** A form made from a JSON Schema: a field for each plain member, JSON for the rest. The server validates the values. */
 export function SchemaForm({ schema, action, submit }: SchemaFormParts) {
   const members = isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
@@ -128,7 +126,7 @@ function Field({ name, schema, isRequired, value = '', change }: FieldParts) {
   );
 }
 
-/** The value of the form, or the text of an error. Empty fields are left out. */
+/** The value of the form, or its error. Empty fields are left out. */
 function collected(
   members: readonly (readonly [string, Json])[],
   values: Readonly<Record<string, string>>,

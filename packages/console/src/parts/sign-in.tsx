@@ -18,7 +18,7 @@ export function SignIn() {
   );
 }
 
-/** Shown if a page needs the other kind of key. */
+/** Shown when a page needs the other kind of key. */
 export function NeedsKey({ kind }: { readonly kind: 'agent' | 'admin' }) {
   const isAgent = kind === 'agent';
   return (

@@ -65,8 +65,8 @@ export class MailboxLimits {
   }
 
   /**
-   * Limits how often senders without a key may poll for answers. A caller with a key resumes its own answers, which
-   * does not count.
+   * Limits how often senders without a key may poll for answers: twice a second for each request they may have open.
+   * A caller with a key resumes its own answers, and that does not count.
    */
   countRead({ principal, address }: CountedCall): Counted {
     if (principal !== undefined) return { limits: [] };

@@ -32,7 +32,7 @@ const StoredWorkflowShape = {
   additionalProperties: false,
 } as const;
 
-/** The limits of a caller that has no `limits` of its own. */
+/** The limits of one caller, unless its own `limits` override them. */
 const RATE_LIMITS = {
   requests_per_minute: { ...positive, default: DEFAULT_RATE_LIMITS.requests_per_minute },
   requests_per_hour: { ...positive, default: DEFAULT_RATE_LIMITS.requests_per_hour },
@@ -41,7 +41,7 @@ const RATE_LIMITS = {
   api_calls_per_hour: { ...positive, default: DEFAULT_RATE_LIMITS.api_calls_per_hour },
 } as const;
 
-/** The schema of `dragoman.yaml`. Every key may be left out. */
+/** The whole of `dragoman.yaml`. Every key may be left out. */
 export const ConfigShape = {
   type: 'object',
   properties: {

@@ -148,7 +148,7 @@ export function anonymousQuotaSettings(config: MailboxConfig): AnonymousQuotaSet
   };
 }
 
-/** The limits for every sender. They are public. */
+/** The limits for every sender, which are public. */
 export interface MailboxTerms {
   readonly perMinute: number;
   readonly maxConcurrent: number;
@@ -180,7 +180,7 @@ export function outboxSettings({ callbacks }: MailboxConfig): Partial<OutboxSett
   };
 }
 
-/** The ids of the agents that senders without a key may write to. */
+/** The agents that senders without a key may write to, by id. */
 export function anonymousAgents({ anonymous }: MailboxConfig): readonly string[] {
   return Array.isArray(anonymous) ? anonymous : [];
 }

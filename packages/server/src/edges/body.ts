@@ -64,7 +64,7 @@ export function bodyTooLarge({ maxBytes, proof }: RouteBody, unprovenBytes: numb
   return failure('too_large', { limit: unprovenBytes, suggestions }, message);
 }
 
-/** The failure when the budget for unproven senders is used up. */
+/** The answer where the budget for unproven senders is used up. */
 export const NO_ROOM = failure(
   'busy',
   { retry_after: 1, suggestions: ['Send an API key.'] },

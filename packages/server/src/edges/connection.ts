@@ -238,7 +238,7 @@ export class ServedSocket implements Connection {
     // By default the library passes each message as one buffer.
     const bytes = data as Buffer;
     this.#rates.count(this.#sender, { messages: 1, bytes: bytes.length });
-    // Short messages are decoded at once, because their buffers are slices that would keep a larger buffer in memory.
+    // Short messages are decoded at once: their buffers are slices that would keep a larger one in memory.
     const message = bytes.length > LONG_TEXT ? bytes : bytes.toString();
     if (this.#reader !== undefined) {
       const reader = this.#reader;
@@ -319,7 +319,7 @@ export class ServedSocket implements Connection {
     }
   }
 
-  /** Sends messages that are ready together, such as the frames of one commit, in one system call. */
+  /** Messages that are ready together, as the frames of one commit are, go out in one system call. */
   #cork(): void {
     if (this.#socket.writableCorked > 0) return;
     this.#socket.cork();
@@ -362,7 +362,7 @@ export interface SocketParts {
 
 type Read = IteratorResult<string, undefined>;
 
-/** Decodes a long message over several turns of the event loop. */
+/** A long message is decoded over several turns of the event loop. */
 function readResult(message: string | Buffer): Read | Promise<Read> {
   if (typeof message === 'string') return { done: false, value: message };
   return stringOf({ parts: [message] }).then((value) => ({ done: false, value }));

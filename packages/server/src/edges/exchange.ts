@@ -269,7 +269,7 @@ export class Exchange implements InboundRequest {
     return failure('internal', { instance });
   }
 
-  /** Returns `undefined` if the answer was written at once, as most are. */
+  /** `undefined` when it was written at once, as most answers are. */
   #write(answer: Answer): Promise<void> | undefined {
     this.#isStream = answer.stream !== undefined;
     try {

@@ -2,7 +2,7 @@ import type { Answer } from '../http/route.ts';
 import type { HttpRequest } from './http-request.ts';
 import { lastAnswer } from './last-answer.ts';
 
-/** Refuses requests that Node's parser accepts, but that a proxy on the way may read differently. */
+/** Refuses requests that Node's parser accepts and another server on the way may read differently. */
 export function refuseForm(request: HttpRequest, maxHeaderFields: number): Answer | undefined {
   if (request.fieldCount > maxHeaderFields) return TOO_MANY_FIELDS;
   const coding = request.headers['transfer-encoding'];

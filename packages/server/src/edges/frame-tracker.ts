@@ -101,5 +101,5 @@ function payloadLength(header: Uint8Array): number {
 /** Two bytes, eight bytes of length, and the mask. */
 const LONGEST_HEADER = 14;
 const MASK_AT = 10;
-/** The memory overhead of a chunk: the library keeps each chunk in its own buffer. */
+/** The memory overhead of a chunk: the library keeps each in its own buffer. */
 const CHUNK_BYTES = 128;

@@ -82,7 +82,7 @@ export interface RunningEdge {
   readonly port: number;
 }
 
-/** A peer that sends exact bytes, and keeps the bytes it receives. */
+/** A peer that sends exact bytes, and keeps those it receives. */
 export class RawPeer {
   readonly socket: Socket;
   readonly closed: Promise<void>;

@@ -73,7 +73,7 @@ class Heartbeat implements AsyncIterator<string, undefined> {
     else reader.resolve(arrival.result);
   }
 
-  /** There is at most one timer: each item only moves the moment from which silence is measured. */
+  /** One timer at a time: each item only moves the moment from which silence is measured. */
   async #tick(): Promise<void> {
     const { clock, everyMs, beat } = this.#options;
     this.#ticking = true;

@@ -35,9 +35,7 @@ export class HttpRequest {
     return this.#message.complete;
   }
 
-  /**
-   * The whole body, a fault as soon as the body exceeds a limit, or `undefined` if the peer disconnects before the end.
-   */
+  /** The whole body, a fault as soon as it exceeds a limit, or `undefined` when the peer disconnects before its end. */
   readBody({ maxBytes, held, raise }: BodyLimit): Promise<Uint8Array | BodyFault | undefined> {
     const message = this.#message;
     return new Promise((resolve) => {
@@ -78,9 +76,8 @@ export class HttpRequest {
   }
 
   /**
-   * Reads and discards the rest of the body for a short time after the answer was written. Closing a socket with unread
-   * bytes resets the connection, and the reset can overtake the answer, so that the peer would not see why it was
-   * refused.
+   * Reads and discards the rest of the body for a short time after the answer was written. Closing a socket with unread bytes
+   * resets the connection, and the reset can overtake the answer: the peer would not see why it was refused.
    */
   discardBody({ clock, bytes, ms }: DiscardLimit): Promise<void> {
     const message = this.#message;

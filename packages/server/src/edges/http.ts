@@ -31,7 +31,7 @@ export interface HttpEdgeOptions extends BoundaryOptions {
   readonly log: Log;
   /** Counts the calls of routes with `counts`. */
   readonly count?: Count;
-  /** Called once for every request, when it is over. */
+  /** Called for every request when it is over. */
   readonly observe?: (seen: AccessedRequest) => void;
   readonly limits?: Partial<HttpLimits>;
   /** Shared by all edges of a server. */
@@ -106,7 +106,7 @@ export class HttpEdge implements AsyncDisposable {
     return { connections: this.#pipelines.size, streams, sockets: this.#sockets.size };
   }
 
-  /** Closes the requests and sockets of the selected callers, such as those of a revoked key. */
+  /** Closes the requests and sockets of callers, such as those of a revoked key. */
   disconnect(isGone: (principal: Principal) => boolean): void {
     this.#sockets.disconnect(isGone);
     for (const { running } of this.#pipelines.values()) {
@@ -140,15 +140,15 @@ export class HttpEdge implements AsyncDisposable {
     });
     this.#sockets.drain();
     for (const [socket, { running }] of this.#pipelines) {
-      // The rest of a running answer is sent with `Connection: close`.
+      // Answers that begin from now on get `Connection: close`.
       if (running !== undefined) running.response.isLast = true;
-      // Node closes idle connections, but not connections that have never sent a byte.
+      // Node closes idle connections, but not those that have never sent a byte.
       else if (socket.bytesRead === 0) socket.destroy();
     }
     const elapsed = (ms: number) => clock.wait(ms, over.signal).catch(ignore);
     await Promise.race([closed, elapsed(drainMs)]);
     for (const { running } of this.#pipelines.values()) running?.abort();
-    // Requests that were interrupted just now still send their last frame, over HTTP or WebSocket.
+    // Requests interrupted at this moment still send their last frame, over HTTP or WebSocket.
     await Promise.race([closed, elapsed(limits.abortMs)]);
     this.#sockets.abort();
     await Promise.race([closed, elapsed(limits.abortMs)]);
@@ -164,7 +164,7 @@ export class HttpEdge implements AsyncDisposable {
       connectionsCheckingInterval: limits.checkMs,
       maxHeaderSize: limits.maxHeaderBytes,
       insecureHTTPParser: false,
-      // A second Host, Content-Type or Authorization must be seen, because Node would drop it.
+      // A second Host, Content-Type or Authorization must be seen, not dropped.
       joinDuplicateHeaders: true,
       // `Boundary` checks the Host and words the error.
       requireHostHeader: false,
@@ -174,7 +174,7 @@ export class HttpEdge implements AsyncDisposable {
     server.maxHeadersCount = 0;
     // A peer that has closed its sending side still gets its answer.
     (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
-    // Node's own listeners attach a parser. A connection without a place must not get one.
+    // Node's own listeners attach a parser. A connection without a place never gets that far.
     const attachParser = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {

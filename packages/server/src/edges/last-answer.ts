@@ -10,7 +10,7 @@ export function lastAnswer(code: keyof typeof LAST_WORDS): Answer {
   return closing(problem({ status, code, title }));
 }
 
-/** Writes an answer to a socket that has no response object, and ends the socket. */
+/** Writes an answer to a socket that has no response object (any more), and ends it. */
 export function endWith(socket: Duplex, answer: Answer, retryAfter?: number): void {
   if (!socket.writable) {
     socket.destroy();

@@ -9,18 +9,18 @@ export interface HttpLimits {
   /** From the same moment to the end of the body. */
   readonly requestMs: number;
   readonly keepAliveMs: number;
-  /** How often the limits above are checked. */
+  /** How often the limits above are looked at. */
   readonly checkMs: number;
   /** Requests sent ahead on one connection while an earlier one is being answered. */
   readonly maxPipelined: number;
-  /** How long a peer may leave an answer unread before the connection is dropped. */
+  /** How long a peer may leave an answer unread before the connection is given up. */
   readonly stallMs: number;
   /** How much and for how long a body is read after its answer. Closing at once could lose the answer. */
   readonly lingerBytes: number;
   readonly lingerMs: number;
   /** How often to check whether a peer that has closed its sending side still listens. */
   readonly probeMs: number;
-  /** How long handlers may continue after their signal was aborted when the server stops. */
+  /** How long handlers have after their signal when the server stops. */
   readonly abortMs: number;
 }
 
@@ -61,7 +61,7 @@ export interface SocketLimits {
   readonly stallMs: number;
   /** How long to wait for the peer's close frame. */
   readonly closeMs: number;
-  /** How often the limits above are checked. */
+  /** How often the limits above are looked at. */
   readonly checkMs: number;
 }
 

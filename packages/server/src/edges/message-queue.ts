@@ -33,7 +33,7 @@ export class MessageQueue {
     this.#keptCharacters = keptCharacters;
   }
 
-  /** The characters that no stream has taken yet. */
+  /** Characters that no stream has taken yet. */
   get unsent(): number {
     return this.#unsent;
   }
@@ -48,7 +48,7 @@ export class MessageQueue {
     return this.#sentUpTo;
   }
 
-  /** The lowest number from which a reader can resume without a gap; -1 if it can resume from the beginning. */
+  /** The lowest number after which a reader can resume without a gap; -1 if it can resume from the beginning. */
   get resumesAfter(): number {
     return this.#first - 1;
   }

@@ -11,7 +11,7 @@ export class MessageRates {
   readonly #clock: Clock;
   readonly #messageMs: number;
   readonly #byteMs: number;
-  /** Only senders whose buckets are not full, because the number of addresses is unbounded. */
+  /** Only senders whose buckets are not full: addresses are unbounded. */
   readonly #used = new Map<string, Used>();
   #prunedAt: number;
 

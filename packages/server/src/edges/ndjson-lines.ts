@@ -94,7 +94,7 @@ export function serveLines(
     let connection: LineConnection | undefined;
     let pending = '';
     let pendingLines = 0;
-    /** The lines of this turn will be written at its end. */
+    /** The lines of this turn are written at its end. */
     let isDue = false;
     let cancelStall: Cancel | undefined;
     /** The account for the unread bytes of the peer. */
@@ -122,7 +122,7 @@ export function serveLines(
       if (output.writableLength > 0) countUnread();
       if (output.writableLength > limits.mostUnsentBytes) return give();
       if (output.writableLength <= limits.maxUnsentBytes || cancelStall !== undefined) return;
-      // The peer does not read, so nothing more is taken from it until it does.
+      // The peer does not read: nothing more is taken from it until it does.
       input.pause();
       cancelStall = clock.after(limits.stallMs, give);
       watchLine();
@@ -175,8 +175,7 @@ export function serveLines(
     };
     const take = (chunk: Uint8Array) => {
       if (isClosed) return;
-      // The lines of an unproven peer are taken one by one: after the line that proves its identity, others may be
-      // longer.
+      // Lines of an unproven peer one by one: after the one that proves its identity, others may be longer.
       const turn = endOfTurn(chunk, isUnproven ? 1 : limits.linesATurn);
       isTaking = true;
       try {
@@ -242,7 +241,7 @@ export function serveLines(
         : limits.maxLineBytes;
       splitter = new LineSplitter({ maxLineBytes });
     };
-    /** Continues with waiting or new lines, unless reading has to wait. */
+    /** Continues with waiting or new lines, unless the peer has to read first. */
     const goOn = () => {
       if (isOver || isPaused()) return;
       const chunk = rest;

@@ -67,7 +67,7 @@ export class NdjsonSocketEdge implements AsyncDisposable {
   }
 
   #listen(where: { host: string; port: number } | { path: string }): Promise<Server> {
-    // A peer may close its sending side and still wait for its answers.
+    // A peer may end its side and still wait for its answers.
     const server = createServer({ allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
     server.on('connection', (socket) => this.#serve(socket));
     return new Promise((resolve, reject) => {

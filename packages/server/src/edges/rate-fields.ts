@@ -1,7 +1,7 @@
 import type { LimitState } from '../http/count.ts';
 /**
- * Limits as header fields, name and value in turn: the widely used `X-RateLimit-*` for the tightest limit, which comes
- * first, and `RateLimit` with `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) for all limits.
+ * Limits as header fields, name and value in turn: the widely used `X-RateLimit-*`, with the tightest limit (the
+ * first), and `RateLimit` with `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), with all of them.
  */
 export function rateFields(limits: readonly LimitState[], now: number): string[] {
   const [tightest] = limits;

@@ -41,7 +41,7 @@ export class ResponseWriter {
     else this.#response.writeProcessing();
   }
 
-  /** Writes a complete answer of `length` bytes. Throws before the first byte if the answer cannot be written. */
+  /** Writes a complete answer of `length` bytes. Throws before the first byte when it cannot be written. */
   writeWhole(status: number, fields: readonly string[], text: string, length: number): void {
     const response = this.#response;
     const { socket } = response;
@@ -94,8 +94,7 @@ export class ResponseWriter {
   breakOff(): void {
     const { socket } = this.#response;
     socket?.setTimeout(this.#stallMs);
-    // Node passes the last write to the socket in the next tick; as of Node 26 that is too late for a socket that is
-    // ending.
+    // Node hands the last write to the socket in the next tick; as of Node 26 that is too late for a socket that ends.
     setImmediate(() => socket?.destroySoon());
   }
 

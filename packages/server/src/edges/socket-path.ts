@@ -11,7 +11,7 @@ export class SocketPathError extends Error {
 export async function clearSocketPath(path: string): Promise<void> {
   const bytes = Buffer.byteLength(path);
   if (bytes > LONGEST) {
-    // Node would truncate the path and listen at another one.
+    // Node would truncate it, and listen at another path.
     throw new SocketPathError(
       `the path of a unix socket may have at most ${LONGEST} bytes; ${path} has ${bytes}: use a shorter path`,
     );

@@ -49,6 +49,6 @@ const HEARTBEAT_MS = 15_000;
 const SSE_HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store',
-  // By default nginx buffers a stream.
+  // nginx buffers a stream by default.
   'X-Accel-Buffering': 'no',
 };

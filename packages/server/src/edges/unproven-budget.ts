@@ -6,7 +6,7 @@ import { addressGroup } from './address.ts';
  * others.
  */
 export class UnprovenBudget {
-  /** The most bytes that are read of one body, line or message. */
+  /** The most that is read of one body, line or message. */
   readonly messageBytes: number;
   readonly #totalBytes: number;
   readonly #shareBytes: number;
@@ -25,7 +25,7 @@ export class UnprovenBudget {
     return this.#heldBytes;
   }
 
-  /** Opens the share of one peer, which must be released when the peer is proven or gone. */
+  /** The part of one peer. It must be released when the peer is proven or gone. */
   hold(address: string): HeldBytes {
     const group = addressGroup(address);
     let held = 0;

@@ -238,5 +238,5 @@ const GOING_AWAY = 'the server is stopping';
  * byte.
  */
 const MAX_BUFFERED_CHUNKS = 65_536;
-/** Larger messages may have more chunks: one for each half segment. */
+/** Larger messages may have more chunks: one for each half of a segment. */
 const LEAST_CHUNK = 700;

@@ -10,9 +10,9 @@ import { serveStdio } from './stdio.ts';
 
 /** An agent at the other end of a connection, for tests. */
 export interface WirePeer extends AsyncDisposable {
-  /** Sends a message, or any text in its place. */
+  /** One message, or any text in its place. */
   send(message: JsonObject | string): void;
-  /** The next message; `undefined` when the connection has ended. */
+  /** The next message that comes; `undefined` when the connection has ended. */
   next(): Promise<JsonObject | undefined>;
   /** Closes this peer's side. */
   end(): void;
@@ -24,7 +24,7 @@ export interface WirePlace {
   readonly wire: Pick<WirePart, 'url' | 'socket'>;
 }
 
-/** The transports over the network. A new transport is one line here. */
+/** The ways over the network. A new transport is a line here. */
 export const NETWORK_TRANSPORTS: Readonly<Record<string, (server: WirePlace, key: string) => Promise<WirePeer>>> = {
   tcp: (server) => socketPeer(connect({ port: Number(new URL(server.wire.url ?? '').port), host: '127.0.0.1' })),
   unix: (server) => socketPeer(connect(server.wire.socket ?? '')),
@@ -45,7 +45,7 @@ export const NETWORK_TRANSPORTS: Readonly<Record<string, (server: WirePlace, key
         headers: { ...own, 'content-type': 'application/json' },
       });
     return peerOf(inbox, {
-      // One after the other, because concurrent requests may overtake each other.
+      // In sequence, because concurrent requests may overtake each other.
       write: (text) => {
         before = before.then(() => post(text)).catch(() => {});
       },

@@ -53,17 +53,15 @@ export interface RouteParameter {
 }
 
 export interface RouteBody {
-  /** In lower case, without parameters. The Content-Type of a body must be one of them. */
+  /** Lower case, without parameters. A body must name one of them; a request without a body need not. */
   readonly contentTypes: readonly string[];
-  /** A sender without a key may send at most `limits.unproven_bytes`, unless the beginning of the body is a proof. */
+  /** A sender without a key may send at most `limits.unproven_bytes` of it, unless the beginning of the body is a proof. */
   readonly maxBytes: number;
   readonly proof?: BodyProof;
   readonly schema?: JsonSchema;
 }
 
-/**
- * A cheap proof at the beginning of a body, which raises its limit to `maxBytes`. It does not authenticate the sender.
- */
+/** A cheap proof in the beginning of a body, for which up to `maxBytes` are read. It does not authenticate the sender. */
 export interface BodyProof {
   /** Whether the beginning has the proof. Must take linear time, and parse nothing. */
   isIn(start: Uint8Array): boolean;
@@ -125,7 +123,7 @@ export interface SocketRoute {
   readonly carriesAnswers?: boolean;
   /** The largest message that this route accepts. Default: the limit of the edge. */
   readonly maxMessageBytes?: number;
-  /** Runs for the life of the connection: when it returns, the connection is closed. */
+  /** Runs as long as the connection should live: when it returns, the connection is closed. */
   open(connection: Connection): Promise<void>;
 }
 

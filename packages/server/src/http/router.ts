@@ -49,7 +49,7 @@ interface Routed {
   readonly path: string;
 }
 
-/** The entries whose paths have the same beginning, by their next segment. */
+/** All paths with the same beginning, by their next segment. */
 interface Branch<Entry> {
   readonly named: Map<string, Branch<Entry>>;
   any: Branch<Entry> | undefined;
@@ -107,7 +107,7 @@ function follow<Entry>(
  * `undefined` if the path cannot be decoded.
  */
 function segmentsOf(path: string): readonly string[] | undefined {
-  // RFC 9112 §3.2.2: a server must accept a whole URL, too.
+  // RFC 9112 §3.2.2: a server takes a whole URL too.
   const local = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*(?=\/)/i, '');
   if (!local.startsWith('/')) return undefined;
   const segments = local.slice(1).split('/');
@@ -129,8 +129,5 @@ function paramsOf(path: string, values: readonly string[]): Readonly<Record<stri
   return params;
 }
 
-/**
- * The longest ids are those of the mailbox: 500 characters, each of up to two code units. A longer segment matches
- * nothing.
- */
+/** The longest ids are the mailbox's: 500 characters, each of which may be two code units. A longer segment finds nothing. */
 const MAX_PARAM_LENGTH = 1000;

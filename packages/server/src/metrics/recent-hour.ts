@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '@dragoman/core';
 
-/** A reading of the counters, taken every ten seconds. All but `running` and `waiting` only increase. */
+/** A reading of the counters, taken every ten seconds. All but `running` and `waiting` only grow. */
 export interface CounterReading {
   readonly accepted: number;
   readonly succeeded: number;
@@ -64,5 +64,5 @@ export class RecentHour {
 }
 
 export const READING_EVERY_MS = 10_000;
-/** One hour. */
+/** An hour. */
 const MOST_READINGS = 360;

@@ -3,7 +3,7 @@ import type { Metric, Sample } from './metric.ts';
 /** The counted properties of an HTTP request. */
 export interface SeenRequest {
   readonly method: string;
-  /** The pattern of the route, never the path; `undefined` if no route matched. */
+  /** The pattern of the route, never the path; `undefined` when none matched. */
   readonly route: string | undefined;
   /** `undefined` if the peer disconnected before the answer. */
   readonly status: number | undefined;
@@ -12,7 +12,7 @@ export interface SeenRequest {
 
 /** A counted request, with fields that only the access log gets. */
 export interface AccessedRequest extends SeenRequest {
-  /** Without the query, which may contain a secret. */
+  /** Without its query, which may contain a secret. */
   readonly path: string;
   /** The proven caller, if any. */
   readonly caller: string | undefined;

@@ -9,7 +9,7 @@ export interface EdgeLoad {
   readonly sockets: number;
 }
 
-/** The metrics of the engine, the store and the edges: totals of the server, not of single callers. */
+/** The work of the engine, the store and the edges: numbers of the whole server, not of single callers. */
 export async function serverMetrics({ engine, store, edge }: MeasuredParts): Promise<Metric[]> {
   return [
     ...edgeMetrics(edge()),

@@ -19,7 +19,7 @@ export interface AdminPartOptions extends Service {
   readonly wire: Pick<WirePart, 'audited'>;
 }
 
-/** The administration that concerns several parts, and the operator's key. */
+/** Administration that concerns several parts, and the operator's key. */
 export function openAdminPart(options: AdminPartOptions): ServerPart {
   const { engine, store, drivers, callbacks, messages, workflows, operations, wire, log } = options;
   return {

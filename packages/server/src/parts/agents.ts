@@ -79,7 +79,7 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
       log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be restored'),
     );
   };
-  /** Takes over what the administration on another node has made of an agent. */
+  /** Puts in place what administration on another node has made of an agent. */
   const follow = async (id: string, before: AgentBody | undefined) => {
     const body = engine.callers.find(id);
     const isStill = () => engine.callers.find(id) === body;
@@ -108,7 +108,7 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
       return await readPeerCard(id, peerPlace(id, driver, service), { clock, log, gate, reader });
     } catch (error) {
       const refused = failureOf(error);
-      // The code `unreachable` would mean this server.
+      // `unreachable` would mean this server.
       if (refused?.code === 'unreachable')
         return failure('agent_failed', {}, `The card cannot be read: ${refused.message}`);
       return refused ?? unopenable(error);

@@ -58,7 +58,7 @@ export class AuditFile implements AsyncDisposable {
     const { path, kept } = this.#options;
     const wanted = JSON.stringify(requestId);
     const byAgent = new Map<string, AuditEntry>();
-    // The oldest file comes first, so that a newer line replaces an older one.
+    // The oldest first, so that a newer line takes the place of an older one.
     for (const file of [...Array.from({ length: kept }, (_, age) => `${path}.${kept - age}`), path]) {
       if (!existsSync(file)) continue;
       for await (const line of createInterface({ input: createReadStream(file) })) {

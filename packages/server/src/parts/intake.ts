@@ -4,7 +4,7 @@ import { type Intake, openIntake } from '../edges/intake.ts';
 import { connectionLimit, openFileLimit } from '../edges/open-files.ts';
 import type { OpeningOptions } from './server-options.ts';
 
-/** The limits that all edges share. */
+/** The limits that all endpoints share. */
 export function sharedIntake({ config, clock, log }: OpeningOptions): Intake {
   const proxies = proxyList(config.trusted_proxies);
   const connections = {

@@ -21,7 +21,7 @@ export interface MailboxPartOptions extends Service {
   readonly callbacks: Pick<OutboxPart, 'outbox' | 'keys'>;
 }
 
-/** Opens the mailbox as configured. */
+/** Puts the mailbox together as configured. */
 export function openMailboxPart(options: MailboxPartOptions): ServerPart {
   const { config, cluster, engine, agents, store, gate, clock, ids, log } = options;
   const { outbox, keys } = options.callbacks;

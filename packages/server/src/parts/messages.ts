@@ -38,7 +38,7 @@ import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 import { signingKey } from './signing-key.ts';
 
-/** The A2A messages service and the registry of agents, with their endpoints. */
+/** The A2A messages service, the registry of agents, and the endpoints of both. */
 export interface MessagesPart extends ServerPart {
   readonly registry: AgentRegistry;
   /** The messages extension of this server's card: the endpoint, and the key that signs its messages. */
@@ -47,7 +47,7 @@ export interface MessagesPart extends ServerPart {
   readonly url: string | undefined;
 }
 
-/** Opens the messages service as configured. */
+/** Puts the messages service together as configured. */
 export async function openMessagesPart(service: Service): Promise<MessagesPart> {
   const { config, engine, agents, store, gate, signatures, proofFailures, reader, intake, address } = service;
   const { agentLines, clock, ids, log } = service;

@@ -61,8 +61,8 @@ function keySource({ config, folder, log, vaultKey, nextVaultKey }: OutboundPart
 }
 
 /**
- * Several machines share the database, so the key must not be in the folder of one: without it, all secrets would be
- * lost.
+ * The machines of a cluster share the database. A key in the folder of one machine would be lost with that machine, and
+ * with the key all secrets in the database.
  */
 function missingKey(): Error {
   const message = 'With a store in PostgreSQL the key of the vault must be in DRAGOMAN_VAULT_KEY, which is not set.';

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log, PluginStates } from '@dragoman/core';
 
-/** The saved states of plugins, one file each, which is replaced atomically. */
+/** The saved states of plugins, one file each, replaced atomically. */
 export function pluginStates(folder: string, log: Log): PluginStates {
   const pathOf = (name: string) => join(folder, `${name}.json`);
   return {

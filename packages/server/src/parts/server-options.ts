@@ -13,7 +13,7 @@ export interface ServerOptions {
   readonly adminKey?: string;
   /** The key of the vault. Without it, the key is in a file in the folder. */
   readonly vaultKey?: string;
-  /** The next key of the vault, for a rotation while several servers run: each of them can then read both. */
+  /** The key that the vault is about to be sealed with, so that every server follows the change while it runs. */
   readonly nextVaultKey?: string;
   /** The values for `${NAME}` in the configuration. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -22,7 +22,7 @@ export interface ServerOptions {
   readonly acceptLoss?: boolean;
   /** Called after a failure of the disk: the process must end. */
   readonly onFatal?: (error: Error) => void;
-  /** Open no port, because the embedding program serves what it needs. Default: false. */
+  /** Opens no port: the embedding program serves what it needs. Default: false. */
   readonly isEmbedded?: boolean;
   /** The command with which an operator accepts a changed tool of an MCP server. */
   readonly howToAccept?: (tool: string) => string;

@@ -43,7 +43,7 @@ export interface Service extends OpeningOptions {
   readonly unread: UnreadBudget;
 }
 
-/** The URL of this server in published documents. Empty until its port is open. */
+/** The URL of this server for published documents. Empty until its port is open. */
 export interface OwnAddress {
   url: string;
 }

@@ -14,8 +14,8 @@ export interface SigningKeyOptions {
 }
 
 /**
- * A signing key of this server. It is in a file that only its owner may read; or in the vault, where several nodes
- * share a database and must sign with the same key.
+ * A key of this server: in a file that only its owner may read, or in the vault where several nodes share a database and must sign with
+ * the same one.
  */
 export async function signingKey(
   { config, folder, vault, log }: Pick<Service, 'config' | 'folder' | 'vault' | 'log'>,
@@ -24,7 +24,7 @@ export async function signingKey(
   if (config.store === 'memory') return newKey();
   const path = join(folder, file);
   if (!isPostgresUrl(config.store)) return keyIn(path, { log, ...options });
-  // The folder may come from a server with an embedded store: its receivers know the key in it.
+  // The folder may come from a server with an embedded store, whose receivers know this key.
   const first = () => (existsSync(path) ? readFileSync(path, 'utf8') : pemOf(newKey()));
   const pem = await vault.keep(file, () => pemOf(signingKeyIn(first(), { place: path, ...options })));
   return signingKeyIn(pem, { place: `${file} in the vault`, ...options });

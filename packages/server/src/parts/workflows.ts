@@ -34,7 +34,7 @@ export interface WorkflowsPart extends ServerPart {
   readonly stored: StoredWorkflows;
 }
 
-/** Opens the execution of workflows as configured. */
+/** Puts the execution of workflows together as configured. */
 export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<WorkflowsPart> {
   const { config, folder, cluster, engine, store, gate, vault, apis, clock, ids, log, operations } = options;
   const { operations: _, stored: _stored, ...limits } = config.workflows;

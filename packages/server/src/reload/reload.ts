@@ -5,7 +5,7 @@ import { type Config, ConfigShape } from '../config/config-schema.ts';
 
 /** A part of a server that can take over another configuration while it runs. */
 export interface Reloadable {
-  /** The configuration keys that the part depends on, such as `agents` or `gate.allow`. */
+  /** The configuration keys it is created from, such as `agents` or `gate.allow`. */
   readonly names: readonly string[];
   /** Whether the part must be prepared again with the same configuration, because a file has changed. */
   isStale?(): boolean;
@@ -108,7 +108,7 @@ function hasAgents({ agents = {} }: Config): boolean {
   return Object.keys(agents).length > 0;
 }
 
-/** Whether the configuration sets only what the command line and the environment can set, too. */
+/** Whether it sets only values that the command line and the environment can set, too. */
 function isBare({ host: _host, port: _port, store: _store, ...rest }: Config): boolean {
   return Object.keys(rest).length === 0;
 }

@@ -59,7 +59,7 @@ function filesOf(agents: ConfiguredAgents): ModuleFiles {
   return new ModuleFiles(Object.values(agents).flatMap(filesIn));
 }
 
-/** The files that an agent is made from: its module, and the files with its secrets. */
+/** The files that an agent is made from: its module, and those that hold its secrets. */
 function filesIn({ module, env = {}, headers = {}, key = '' }: DriverDefinition): string[] {
   const secrets = [env, headers, { key }].flatMap((texts) => referencedFiles(texts));
   return [...(module === undefined ? [] : [module]), ...secrets];

@@ -19,7 +19,7 @@ import { configuredWorkflows } from '../config/configured-workflows.ts';
 import { ModuleFiles } from './module-files.ts';
 import type { Reloadable } from './reload.ts';
 
-// The parts that need little to take over a changed configuration. Agents need more: `reloadable-agents.ts`.
+// The parts that have little to do to take over a changed configuration. Agents have more: `reloadable-agents.ts`.
 
 export function reloadableGate(gate: NetworkGate): Reloadable {
   return {

@@ -25,7 +25,7 @@ export interface AdminContext {
   readonly inTurn: <Result>(agentId: string, change: () => Promise<Result>) => Promise<Result>;
   /** The agents of the configuration. The administration can replace such an agent, but not remove it. */
   readonly configured: { has(agentId: string): boolean; putBack(agentId: string): Promise<void> };
-  /** The secrets that sign an agent's callbacks, beside the server's own key. */
+  /** The secrets that sign an agent's callbacks, beside our own key. */
   readonly callbackSecrets: CallbackSecrets;
   /** The agents that registered themselves. */
   readonly registrations: Pick<AgentRegistry, 'forget' | 'registered'>;

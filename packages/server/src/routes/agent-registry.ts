@@ -19,7 +19,7 @@ import { integerParameter, textParameter } from './route-parameters.ts';
 export interface AgentRegistryContext {
   readonly registry: AgentRegistry;
   readonly clock: Clock;
-  /** Judges the endpoints of agents, because requests are relayed to them. */
+  /** Judges the endpoints that agents give, since requests are relayed to them. */
   readonly gate: Pick<NetworkGate, 'judge'>;
 }
 

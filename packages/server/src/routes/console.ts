@@ -5,7 +5,7 @@ import { negotiateType } from '../edges/accept.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 
 export interface ConsoleContext {
-  /** `undefined` if the console is not built or is switched off. */
+  /** `undefined` where the console is not built, or switched off. */
   readonly files: ConsoleFiles | undefined;
   readonly tokens: SignInTokens;
   readonly version: string;

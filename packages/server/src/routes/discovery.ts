@@ -17,7 +17,7 @@ export interface DiscoveryContext {
   /** The key that signs callbacks. */
   readonly callbackKey: string;
   readonly addressees: () => readonly (Addressee & { readonly description?: string | undefined })[];
-  /** Extensions of Linux Foundation A2A for features that a card has no field for. */
+  /** The extensions of Linux Foundation A2A that describe features without a field of their own. */
   readonly extensions: () => readonly CardExtension[];
   /** The A2A card of the default agent. */
   readonly rootCard: {

@@ -68,12 +68,12 @@ class E2ASocket {
   }
 
   async #serve(): Promise<void> {
-    // Clients wait for this event before they send anything.
+    // Clients wait for this before they send anything.
     await this.#connection.send('{"type":"event","event":"connection.ack","payload":{"status":"ready"}}');
     const answers = new Set<Promise<void>>();
     for await (const text of this.#connection.messages) {
       const answer = this.#answer(text).catch((error: unknown) => {
-        // If the peer is gone, the work continues without a reader.
+        // The peer is gone: the work continues without a reader.
         if (!this.#connection.signal.aborted)
           this.#context.log.error({ error: String(error) }, 'an answer could not be sent');
       });
@@ -123,7 +123,7 @@ class E2ASocket {
       // A disconnect of the peer is not logged, because anyone could fill the log with it.
       if (known === undefined && !this.#connection.signal.aborted)
         this.#context.log.error({ request_id: requestId, error: String(error) }, 'a request failed');
-      // A recorded request ends with the final frame of its journal; an error frame here would be a second one.
+      // A recorded request gets its final frame from the journal; an error frame here would be a second one.
       if (!isAccepted) await this.#refuse(known ?? failure('internal'), envelope);
     } finally {
       this.#inFlight.delete(requestId);
@@ -254,7 +254,7 @@ interface Keepalive {
   stop(): void;
 }
 
-/** The answer to a `chat.resume` after the final frame. */
+/** Answers a `chat.resume` after the final frame. */
 function nothingMore({ request_id, method, is_stream }: E2AEnvelope, resumed: string, stamp: Stamp): E2AResponse {
   return newResponse({
     response_id: stamp.id,

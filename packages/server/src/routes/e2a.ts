@@ -145,7 +145,7 @@ class HttpCall implements Call, Beside {
     this.#callback?.();
   };
 
-  /** Calls back as soon as the request is recorded. From then on it cannot be refused. */
+  /** Calls back as soon as the request is recorded; nothing refuses it from then on. */
   whenAccepted(callback: () => void): void {
     if (this.#isAccepted) callback();
     else this.#callback = callback;

@@ -8,7 +8,7 @@ export function callerOf({ principal }: InboundRequest): Principal {
   return principal;
 }
 
-/** `?after=N`, or the `Last-Event-ID` that an SSE client sends when it reconnects. */
+/** `?after=N`, or the `Last-Event-ID` an SSE client sends by itself when it reconnects. */
 export function afterOf({ query, headers }: InboundRequest): number | Failure {
   const text = query.get('after') ?? headers['last-event-id'] ?? '-1';
   if (typeof text === 'string' && /^(?:-1|\d{1,15})$/.test(text)) return Number(text);
@@ -16,7 +16,7 @@ export function afterOf({ query, headers }: InboundRequest): number | Failure {
   return failure('invalid_message', { issues: [{ pointer: '/after', code: 'type', message }] }, message);
 }
 
-/** The caller's own id for the request, by which a repeat is recognized. */
+/** The caller's own name for the request, so that a repeat is recognized. */
 export function idempotencyKeyOf({ headers }: InboundRequest): string | undefined | Failure {
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;

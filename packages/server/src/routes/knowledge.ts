@@ -15,7 +15,7 @@ export interface KnowledgeContext {
   readonly bases: KnowledgeBases;
 }
 
-/** Search by meaning in everything that the caller may use. */
+/** Search by meaning over what the caller may use. */
 export function knowledgeRoutes({ knowledge, bases }: KnowledgeContext): Route[] {
   return [
     {

@@ -25,7 +25,7 @@ function versionText({ headers, query }: InboundRequest): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** Events as SSE, each with an id by which a client resumes. */
+/** Events as SSE, each with the id by which a client resumes. */
 export function eventStream(
   events: AsyncIterable<readonly WordedEvent[]>,
   clock: Clock,

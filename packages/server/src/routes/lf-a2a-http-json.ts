@@ -10,7 +10,7 @@ export interface HttpJsonContext extends OperationContext {
   readonly maxBytes: number;
 }
 
-/** The HTTP+JSON binding below the base URL of an agent: 1.0 directly below it, 0.3 below `/v1`. */
+/** The HTTP+JSON binding below the base URL of an agent: 1.0 right below it, 0.3 below `/v1`. */
 export function httpJsonRoutes(base: string, version: A2aVersion, context: HttpJsonContext): Route[] {
   const body = { contentTypes: ['application/json', 'application/a2a+json'], maxBytes: context.maxBytes };
   const errorAnswer = ERROR_ANSWERS[version];

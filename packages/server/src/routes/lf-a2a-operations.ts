@@ -32,12 +32,12 @@ import { callerOf } from './inbound-fields.ts';
 export interface OperationContext {
   readonly tasks: LfA2aTasks;
   readonly pushes: PushNotifications;
-  /** The id of the agent behind a base URL. `undefined` in the path stands for the default agent. */
+  /** The agent behind a base URL; `undefined` in the path means the default agent. */
   readonly agentIn: (id: string | undefined) => string | undefined;
   readonly cards: Pick<A2aCards, 'isVisible' | 'card' | 'list' | 'catalog'>;
 }
 
-/** One call of an operation, over any binding. */
+/** One call of an operation, by whichever binding. */
 export interface OperationCall {
   readonly request: InboundRequest;
   readonly version: A2aVersion;
@@ -239,7 +239,7 @@ function keyOf(request: InboundRequest, requestId: string) {
   return { owner: callerOf(request).id, requestId };
 }
 
-/** Why a message does not fit the task that it names. */
+/** Why a message cannot be for the task that it names. */
 async function refusedMessage(
   { message: { taskId = '', contextId } }: Requests['SendMessage'],
   { request, agentId }: AgentCall,

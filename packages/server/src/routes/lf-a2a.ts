@@ -68,7 +68,7 @@ function cardRoute(path: string, { cards, agentIn }: LfA2aContext): Route {
     handle: async (request) => {
       const agentId = agentIn(request.params['agent_id']);
       const isVisible = agentId !== undefined && cards.isVisible(agentId, request);
-      // Without a key, a hidden agent and a missing one look the same.
+      // Without a key, an agent that is hidden and one that does not exist look the same.
       if (!isVisible && request.principal === undefined) return failure('unauthenticated', NO_CARD);
       const card = isVisible ? await cards.card(agentId, request, versionOf(request) ?? '1.0') : undefined;
       return card === undefined ? failure('not_found') : cachedJson(request, card, 'A2A-Version');

@@ -17,7 +17,7 @@ export function limitsAndCacheRoutes({ limiter, callers, workflows }: LimitsCont
       method: 'GET',
       path: '/api/v1/rate-limit/status',
       access: 'agent',
-      // A caller that has used up its limits must still be able to read when it may continue.
+      // A caller that has used everything up must still be able to read when it may continue.
       counts: false,
       summary: 'Show your limits: used and left.',
       wordFailure: workflowFailure,

@@ -54,7 +54,7 @@ export interface MailboxContext {
   readonly anonymousSender: (owner: string) => Principal | undefined;
 }
 
-/** The A2A mailbox: post a message, get its answer, read a thread. */
+/** The A2A mailbox: post a message, ask for its answer, read a thread. */
 export function mailboxRoutes(context: MailboxContext): Route[] {
   const { clock, limits, content, isOpen } = context;
   const dialect = mailboxDialectWith(content);

@@ -2,7 +2,7 @@ import type { JsonObject } from '@dragoman/protocols';
 import { openApi } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 
-/** The OpenAPI document, made from the table that serves the routes. */
+/** The OpenAPI document: made from the same table that serves the routes. */
 export function openApiRoute(routes: readonly Route[], version: string): Route {
   const route: Route = {
     method: 'GET',

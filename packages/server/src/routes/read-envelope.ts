@@ -12,7 +12,7 @@ import {
   show,
 } from '@dragoman/protocols';
 
-/** The envelope in the received JSON, with the owner of the key as its sender, or a failure. */
+/** The envelope in the received JSON, with the key's owner as its sender, or the failure. */
 export function readEnvelope(
   json: Outcome<Json>,
   { principal, now }: { principal: Principal; now: Date },

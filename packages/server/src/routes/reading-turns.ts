@@ -5,7 +5,7 @@
 export class ReadingTurns {
   #last: Promise<void> = Promise.resolve();
 
-  /** Resolves in the order of the calls, with a function that ends the turn. */
+  /** Resolves in order of arrival, with a function that ends the turn. */
   async take(): Promise<() => void> {
     const before = this.#last;
     let end = () => {};

@@ -1,4 +1,4 @@
-// Parameters that several routes share, for OpenAPI.
+// Parameters that several routes share, as described by OpenAPI.
 
 import type { RouteParameter } from '../http/route.ts';
 

@@ -88,7 +88,7 @@ export function wireSocketRoute({
             lines += 1;
             connection.receiveText(line);
             if (connection.principal !== undefined) socket.welcome(connection.principal);
-            // The peer does not read, so nothing more is taken from it until it does.
+            // The peer does not read: nothing more is taken from it until it does.
             if (socket.bufferedBytes > MAX_UNSENT) await sent;
           }
           // The connection has counted the first line as one message.
@@ -109,7 +109,7 @@ export function wireSocketRoute({
 export function wireRoutes(context: WireContext): Route[] {
   const { ids, maxMessageBytes = MAX_MESSAGE_BYTES, clock, rates } = context;
   const sessions = new HttpSessions(context);
-  // The id contains the node, because a session lives in the process that opened it.
+  // The node is in it: a session lives in the process that opened it.
   const sessionId = () => idAtNode(ids.hex(), context.cluster);
   return [
     {

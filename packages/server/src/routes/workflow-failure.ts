@@ -2,7 +2,7 @@ import { FAILURES, type Failure, isObject, type JsonObject } from '@dragoman/pro
 import { a2eWorkflowDialect } from '@dragoman/protocols/a2e-workflow';
 import type { Answer } from '../http/route.ts';
 
-/** A failure in the error format of the A2E workflow routes (A2E, Error Response Format and 429 Response). */
+/** A failure as the A2E workflow routes word it (A2E, Error Response Format and 429 Response). */
 export function workflowFailure(failure: Failure): Answer {
   const message = a2eWorkflowDialect.fromFailure(failure, undefined, NO_STAMP);
   if (message === undefined) throw new Error('there is a word for every failure of a workflow');

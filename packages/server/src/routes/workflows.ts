@@ -24,7 +24,7 @@ export interface WorkflowContext {
   readonly clock: Clock;
 }
 
-/** A2E workflows: validate, plan and execute one. */
+/** A2E workflows: check one, plan it, run it. */
 export function workflowRoutes(context: WorkflowContext): Route[] {
   const common = {
     method: 'POST',
