@@ -34,7 +34,6 @@ export function troubleOf(error: unknown): Trouble | undefined {
   return error.trouble as Trouble;
 }
 
-/** An unexpected error. */
 export function unforeseen(error: unknown): Trouble {
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'internal', message: `internal error: ${message}` };

@@ -33,7 +33,6 @@ export interface KeptApi {
   readonly from: 'config' | 'admin';
 }
 
-/** Administration of APIs. */
 export class ApiAdmin {
   readonly #http: Http;
 

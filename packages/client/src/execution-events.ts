@@ -5,7 +5,6 @@ import { DragomanError } from './dragoman-error.ts';
 import type { Http } from './http.ts';
 import { type RetryOptions, RetryPauses } from './retry.ts';
 
-/** One event of an execution. */
 export type ExecutionEvent =
   | { readonly event: 'operation-started'; readonly operationId: string; readonly key?: string }
   | {

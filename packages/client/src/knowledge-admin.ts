@@ -25,7 +25,6 @@ export interface KnowledgeBaseSummary {
   readonly documents: number;
 }
 
-/** Administration of knowledge bases. */
 export class KnowledgeAdmin {
   readonly #http: Http;
 

@@ -44,7 +44,6 @@ export class Lines {
     return whole;
   }
 
-  /** Decodes whole lines. */
   #decode(bytes: Uint8Array): string {
     try {
       return this.#decoder.decode(bytes);

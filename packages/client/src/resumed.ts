@@ -21,7 +21,7 @@ export interface ResumableExchange {
   readonly onReconnect?: ((event: Reconnect) => void) | undefined;
 }
 
-/** Called before every retry. */
+/** Passed to `onReconnect` before every retry. */
 export interface Reconnect {
   readonly requestId: string;
   /** The error that caused the retry. */

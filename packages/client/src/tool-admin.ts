@@ -24,7 +24,6 @@ export interface McpServerState extends McpServerInfo {
   readonly log: readonly { readonly at: string; readonly level: string; readonly text: string }[];
 }
 
-/** Administration of tools. */
 export class ToolAdmin {
   readonly #http: Http;
 

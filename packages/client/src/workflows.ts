@@ -77,7 +77,6 @@ export interface RunnableWorkflow {
   readonly version: number;
 }
 
-/** The plan of a workflow. */
 export interface WorkflowPlan {
   /** The hash of the plan: equal for equal workflows. */
   readonly plan_hash: string;

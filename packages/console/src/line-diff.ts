@@ -1,4 +1,3 @@
-/** One line of a comparison. */
 export interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added';
   readonly text: string;

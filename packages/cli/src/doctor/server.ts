@@ -8,7 +8,6 @@ import { type HolderHealth, portHolder } from '../serve/port-holder.ts';
 import { OTHER_PORTS } from '../serve/start-trouble.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 
-/** The address of the server. */
 export interface ServerPlace {
   readonly url: string;
   /** Whether the user gave the address. Otherwise it is where a server would listen. */

@@ -115,7 +115,7 @@ function linkOver(
   };
 }
 
-/** Reads all available bytes of a Node stream. */
+/** What is used of a Node stream. */
 interface Emitter {
   readonly destroyed?: boolean;
   on(event: string, listener: (value: Uint8Array & Error) => void): unknown;

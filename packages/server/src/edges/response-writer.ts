@@ -98,7 +98,6 @@ export class ResponseWriter {
     setImmediate(() => socket?.destroySoon());
   }
 
-  /** Drops the connection. */
   destroy(): void {
     this.#response.destroy();
   }

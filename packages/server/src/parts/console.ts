@@ -10,7 +10,6 @@ export interface ConsolePart extends ServerPart {
   signInPath(keys: SignInKeys): string | undefined;
 }
 
-/** The web console. */
 export function openConsolePart({ config, clock }: Pick<Service, 'config' | 'clock'>): ConsolePart {
   const files = config.console ? ConsoleFiles.open() : undefined;
   const tokens = new SignInTokens(clock);

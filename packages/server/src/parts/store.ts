@@ -11,7 +11,6 @@ export interface StorePart extends ServerPart {
   readonly store: Store;
 }
 
-/** The store of all durable data. */
 export async function openStorePart(options: OpeningOptions): Promise<StorePart> {
   const store = await openStore(options);
   return { store, stop: () => store[Symbol.asyncDispose]() };

@@ -4,7 +4,6 @@ import type { Clock, Ids, Log, LogFields } from '@dragoman/core';
 import { REDACTED, timesOf } from '@dragoman/protocols';
 import pino from 'pino';
 
-/** The real clock. */
 export const systemClock: Clock = {
   now: timesOf(() => Date.now()),
   elapsed: () => performance.now(),

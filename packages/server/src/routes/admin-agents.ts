@@ -19,7 +19,6 @@ import { LIST_PARAMETERS, listQueryIn, pageOf } from './list-page.ts';
 
 export interface AdminContext {
   readonly engine: Engine;
-  /** Opens the driver of an agent. */
   readonly openAgent: (definition: AgentBody) => Promise<Opened | Failure>;
   /** Runs a change while no other node changes this agent, after the changes of other nodes were taken over. */
   readonly inTurn: <Result>(agentId: string, change: () => Promise<Result>) => Promise<Result>;

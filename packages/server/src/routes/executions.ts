@@ -108,7 +108,6 @@ export function executionRoutes(context: ExecutionContext): Route[] {
   ];
 }
 
-/** Events as records of a stream. */
 export async function* eventRecords(events: AsyncIterable<ExecutionEventRecord>): AsyncGenerator<StreamRecord> {
   for await (const { sequence, event, data } of events) yield { id: sequence, event, data };
 }

@@ -28,7 +28,6 @@ import type { A2aCards } from '../agents/a2a-cards.ts';
 import type { InboundRequest } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 
-/** The dependencies of the A2A operations. */
 export interface OperationContext {
   readonly tasks: LfA2aTasks;
   readonly pushes: PushNotifications;
@@ -56,7 +55,6 @@ export interface WordedEvent {
   readonly json: Json;
 }
 
-/** Performs an operation with the received parameters. */
 export async function perform(
   operation: A2aOperation,
   params: Json,

@@ -32,7 +32,6 @@ export function readEnvelope(
 
 export interface ReadEnvelope {
   readonly envelope: E2AEnvelope;
-  /** The received JSON. */
   readonly json: Json;
 }
 
