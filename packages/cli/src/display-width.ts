@@ -1,4 +1,7 @@
-/** How many columns of a terminal a text takes: two for wide characters, none for those that combine with the one before. */
+/**
+ * How many columns of a terminal a text takes: two for wide characters, none for those that combine with the one
+ * before.
+ */
 export function displayWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;

@@ -53,7 +53,9 @@ export interface AgentDefinition {
   readonly max_turns?: number;
   /** `openai`: further members of every request to the model. */
   readonly parameters?: JsonObject;
-  /** `http`, `e2a-ws`, `a2a`, `openai`: headers of every request. A secret is a reference, or the name of a credential. */
+  /**
+   * `http`, `e2a-ws`, `a2a`, `openai`: headers of every request. A secret is a reference, or the name of a credential.
+   */
   readonly headers?: { [name: string]: string | { credential: string } };
   readonly name?: string;
   readonly description?: string;

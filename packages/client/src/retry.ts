@@ -8,7 +8,10 @@ export interface RetryOptions {
   readonly mostMs?: number;
   /** How long to retry without receiving anything. Default: 60,000. 0: no retry. */
   readonly giveUpAfterMs?: number;
-  /** How long an open connection may be silent before it counts as broken. Default: 45,000; the server sends a heartbeat every 15 s. */
+  /**
+   * How long an open connection may be silent before it counts as broken. Default: 45,000; the server sends a heartbeat
+   * every 15 s.
+   */
   readonly silenceMs?: number;
 }
 

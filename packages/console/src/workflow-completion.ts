@@ -28,8 +28,8 @@ export interface Usable {
 }
 
 /**
- * The completions at a column of a workflow line, from the schemas of the line and its operation. Paths and operation ids are
- * taken from the other lines.
+ * The completions at a column of a workflow line, from the schemas of the line and its operation. Paths and operation
+ * ids are taken from the other lines.
  */
 export function offeredAt(line: string, column: number, text: string, usable: Usable): Offered | undefined {
   const place = placeAt(line.slice(0, column));

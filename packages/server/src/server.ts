@@ -66,7 +66,10 @@ export class Server implements AsyncDisposable {
     return this.#reloading.reload(config, options);
   }
 
-  /** The path that opens the console signed in with these keys. It works once, for 15 minutes. `undefined` without a console. */
+  /**
+   * The path that opens the console signed in with these keys. It works once, for 15 minutes. `undefined` without a
+   * console.
+   */
   signInPath(keys: SignInKeys): string | undefined {
     return this.#console.signInPath(keys);
   }

@@ -12,7 +12,10 @@ import { DEMO_ENDPOINTS, DemoApi } from './api.ts';
 import { DemoModel } from './model.ts';
 import { DEMO_CREDENTIAL, demoWorkflows } from './workflows.ts';
 
-/** The parts that the demo adds to a server: agents, a model, a tool, an API with its credential, workflows, and keys to use it all. */
+/**
+ * The parts that the demo adds to a server: agents, a model, a tool, an API with its credential, workflows, and keys to
+ * use it all.
+ */
 export class Demo implements AsyncDisposable {
   /** The given settings, with the demo. */
   readonly settings: ServeSettings;

@@ -4,7 +4,9 @@ import { isModern, mcpError } from '@dragoman/protocols/mcp';
 import type { LineOutput } from '@dragoman/server';
 import type { McpPeer } from './peer.ts';
 
-/** Carries messages between the standard streams of this process and an MCP server. Resolves at the end of the input. */
+/**
+ * Carries messages between the standard streams of this process and an MCP server. Resolves at the end of the input.
+ */
 export class StdioBridge {
   readonly #peer: McpPeer;
   readonly #output: Pick<LineOutput, 'write'>;

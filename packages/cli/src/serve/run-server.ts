@@ -32,8 +32,8 @@ export interface ServerRun {
  *      │             │                    └─second signal──▶ exit 1, at once
  *      └─trouble─────┴─the disk failed──▶ exit 1
  *
- * On a terminal, SIGHUP means that the terminal was closed, and stops the server like the other signals. A service has no
- * terminal, and reloads its configuration.
+ * On a terminal, SIGHUP means that the terminal was closed, and stops the server like the other signals. A service has
+ * no terminal, and reloads its configuration.
  */
 export async function runServer({
   settings,

@@ -53,8 +53,8 @@ export async function connectWire(options: WireClientOptions): Promise<WireClien
 }
 
 /**
- * An agent's side of the A2E wire. A broken connection ends the running requests, because their progress is unknown; the
- * next request opens a new one.
+ * An agent's side of the A2E wire. A broken connection ends the running requests, because their progress is unknown;
+ * the next request opens a new one.
  *
  *   closed ──a request──▶ connecting ──handshake──▶ ready ──it breaks──▶ closed
  */

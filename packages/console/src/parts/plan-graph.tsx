@@ -5,7 +5,10 @@ import { visibleText } from './text.tsx';
 /** The state of each step during the execution: `running`, `success`, `failed`… */
 export type StepStates = Readonly<Record<string, string>>;
 
-/** The steps of a plan, with an arrow from each step that writes a value to each that reads it. Running steps are highlighted. */
+/**
+ * The steps of a plan, with an arrow from each step that writes a value to each that reads it. Running steps are
+ * highlighted.
+ */
 export function PlanGraph({ plan, states }: { readonly plan: WorkflowPlan; readonly states: StepStates }) {
   const { nodes, edges, width, height } = placed(plan);
   return (

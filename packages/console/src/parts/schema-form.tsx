@@ -9,7 +9,9 @@ interface SchemaFormParts {
   readonly submit: (value: JsonObject) => void;
 }
 
-/** A form made from a JSON Schema: a field for each plain member, JSON for the rest. The server validates the values. */
+/**
+ * A form made from a JSON Schema: a field for each plain member, JSON for the rest. The server validates the values.
+ */
 export function SchemaForm({ schema, action, submit }: SchemaFormParts) {
   const members = isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
   const required = Array.isArray(schema['required']) ? schema['required'] : [];

@@ -38,7 +38,10 @@ export class A2aCards {
     this.#options = options;
   }
 
-  /** Whether a caller may see the card of an agent; without a key, only the default agent's and those the operator shows. */
+  /**
+   * Whether a caller may see the card of an agent; without a key, only the default agent's and those the operator
+   * shows.
+   */
   isVisible(agentId: string, { principal }: Pick<InboundRequest, 'principal'>): boolean {
     const { defaultAgent, publicCards } = this.#options;
     if (agentId === defaultAgent() || allows(publicCards, agentId)) return true;

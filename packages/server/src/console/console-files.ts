@@ -11,7 +11,10 @@ export interface ConsoleFile {
   readonly bytes: Uint8Array;
 }
 
-/** The built files of the console, which `npm run build` puts beside the server's code. They do not change while it runs. */
+/**
+ * The built files of the console, which `npm run build` puts beside the server's code. They do not change while it
+ * runs.
+ */
 export class ConsoleFiles {
   readonly #folder: URL;
   /** The names of the files of the build. Only these become paths. */

@@ -76,8 +76,8 @@ export class HttpRequest {
   }
 
   /**
-   * Reads and discards the rest of the body for a short time after the answer was written. Closing a socket with unread bytes
-   * resets the connection, and the reset can overtake the answer: the peer would not see why it was refused.
+   * Reads and discards the rest of the body for a short time after the answer was written. Closing a socket with unread
+   * bytes resets the connection, and the reset can overtake the answer: the peer would not see why it was refused.
    */
   discardBody({ clock, bytes, ms }: DiscardLimit): Promise<void> {
     const message = this.#message;

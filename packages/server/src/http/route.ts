@@ -55,13 +55,17 @@ export interface RouteParameter {
 export interface RouteBody {
   /** Lower case, without parameters. A body must name one of them; a request without a body need not. */
   readonly contentTypes: readonly string[];
-  /** A sender without a key may send at most `limits.unproven_bytes` of it, unless the beginning of the body is a proof. */
+  /**
+   * A sender without a key may send at most `limits.unproven_bytes` of it, unless the beginning of the body is a proof.
+   */
   readonly maxBytes: number;
   readonly proof?: BodyProof;
   readonly schema?: JsonSchema;
 }
 
-/** A cheap proof in the beginning of a body, for which up to `maxBytes` are read. It does not authenticate the sender. */
+/**
+ * A cheap proof in the beginning of a body, for which up to `maxBytes` are read. It does not authenticate the sender.
+ */
 export interface BodyProof {
   /** Whether the beginning has the proof. Must take linear time, and parse nothing. */
   isIn(start: Uint8Array): boolean;
@@ -144,7 +148,9 @@ export interface Connection {
   readonly signal: AbortSignal;
   /** Bytes that were sent, but not yet taken by the operating system. */
   readonly bufferedBytes: number;
-  /** Resolves when the operating system has taken the text; rejects when the connection is gone. Sends keep their order. */
+  /**
+   * Resolves when the operating system has taken the text; rejects when the connection is gone. Sends keep their order.
+   */
   send(text: string): Promise<void>;
   /**
    * Reports that the peer has proven to be this caller. Before, a message of more than `limits.unproven_bytes` closes

@@ -129,5 +129,8 @@ function paramsOf(path: string, values: readonly string[]): Readonly<Record<stri
   return params;
 }
 
-/** The longest ids are the mailbox's: 500 characters, each of which may be two code units. A longer segment finds nothing. */
+/**
+ * The longest ids are the mailbox's: 500 characters, each of which may be two code units. A longer segment finds
+ * nothing.
+ */
 const MAX_PARAM_LENGTH = 1000;

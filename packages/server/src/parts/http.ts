@@ -92,7 +92,8 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
             ...intake,
             connections: new ConnectionShares({ most: ADMIN_CONNECTIONS, perAddress: ADMIN_CONNECTIONS }),
           },
-          // It serves the server's health and the console's files to anyone who can reach it, but nothing that belongs to an agent.
+          // It serves the server's health and the console's files to anyone who can reach it, but nothing that belongs
+          // to an agent.
           routes: [health, ...held.filter(({ access, path }) => access === 'admin' || isConsole(path))],
           hosts: hostsOf(admin.host),
         });

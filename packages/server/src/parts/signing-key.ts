@@ -14,8 +14,8 @@ export interface SigningKeyOptions {
 }
 
 /**
- * A key of this server: in a file that only its owner may read, or in the vault where several nodes share a database and must sign with
- * the same one.
+ * A key of this server: in a file that only its owner may read, or in the vault where several nodes share a database
+ * and must sign with the same one.
  */
 export async function signingKey(
   { config, folder, vault, log }: Pick<Service, 'config' | 'folder' | 'vault' | 'log'>,

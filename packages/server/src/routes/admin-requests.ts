@@ -5,7 +5,10 @@ import { WHOSE } from './route-parameters.ts';
 
 export interface RequestsContext extends ExplainContext {
   readonly engine: Engine;
-  /** The audit lines about a request of the wire: the newest one of each agent that used its id, the newest of all first. */
+  /**
+   * The audit lines about a request of the wire: the newest one of each agent that used its id, the newest of all
+   * first.
+   */
   readonly audited: (requestId: string) => Promise<readonly AuditEntry[]>;
 }
 

@@ -11,7 +11,10 @@ export interface ConsoleContext {
   readonly version: string;
 }
 
-/** The web console, as static files. Everything it shows comes from the other routes, with the key of the signed-in user. */
+/**
+ * The web console, as static files. Everything it shows comes from the other routes, with the key of the signed-in
+ * user.
+ */
 export function consoleRoutes(context: ConsoleContext): Route[] {
   const { files, tokens } = context;
   return [
