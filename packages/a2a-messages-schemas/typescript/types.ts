@@ -1,4 +1,4 @@
-// The types of the messages, inferred from the schemas: there is no second place to write them.
+// The types of the messages, which are inferred from the schemas.
 
 export type {
   A2AMessage,

@@ -7,8 +7,8 @@ export type Verdict =
   | { readonly valid: false; readonly errors: readonly string[] };
 
 /**
- * Checks messages by the compiled schemas, and by what schemas cannot say. With a time, a message must also be of that time; a
- * stored one stays valid without.
+ * Checks messages by the compiled schemas, and by the rules that a schema cannot express. With a time, a message must
+ * also be fresh at that time; without one, a stored message stays valid.
  */
 export class SchemaValidator {
   validate(json: Json, now?: Date): Verdict {
@@ -24,5 +24,5 @@ function errorText({ pointer, message }: Issue): string {
   return `${pointer}: ${message}`;
 }
 
-/** The structure of a message does not depend on the time. */
+/** Any time: the structure of a message does not depend on it. */
 const EPOCH = new Date(0);

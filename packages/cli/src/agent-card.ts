@@ -18,7 +18,10 @@ export function withCard(definition: AgentDefinition, card: CardPreview): AgentD
   };
 }
 
-/** Shows the card and asks whether to add the agent. Ends the command if the answer is no, or if there is no terminal to ask at. */
+/**
+ * Shows the card and asks whether to add the agent. Ends the command if the answer is no, or if there is no terminal to
+ * ask at.
+ */
 export async function confirmCard(
   { agent_id: id, card: url = '' }: AgentDefinition,
   card: CardPreview,
@@ -62,7 +65,7 @@ function previewLines({
   ];
 }
 
-/** `Weather & Co.` → `weather-co`. */
+/** An id from a name: `Weather & Co.` → `weather-co`. */
 function idFrom(name: string): string {
   const id = name
     .toLowerCase()

@@ -29,11 +29,11 @@ export interface AgentFlags {
   readonly description?: string;
   readonly skill?: readonly string[];
   readonly maxParallel?: number;
-  /** In seconds. */
+  /** In milliseconds. */
   readonly timeout?: number;
   readonly idempotent?: boolean;
   readonly erc8004?: string;
-  /** `false`: it is to have none, though it had one. */
+  /** `false` removes the public key. */
   readonly publicKey?: string | false;
   readonly file?: string;
 }
@@ -76,7 +76,7 @@ export function withAgentOptions(command: Command): Command {
     .option('--file <file>', 'the whole definition as JSON, instead of options; use - to read it from stdin');
 }
 
-/** The agent definition of the options. The server validates it, as for every caller. */
+/** The agent definition of the options. The server validates it. */
 export async function agentDefinition(
   agentId: string | undefined,
   options: AgentFlags,
@@ -84,7 +84,7 @@ export async function agentDefinition(
 ): Promise<AgentDefinition> {
   const { file, limit, name, description, skill, maxParallel, timeout, idempotent, erc8004, publicKey } = options;
   if (file !== undefined) return definitionIn(file, agentId, context);
-  // The card of a foreign agent has a name to make one from.
+  // Without an id, one is made from the name on the card of a foreign agent.
   if (agentId === undefined && options.card === undefined) {
     fail({
       code: 'usage',
@@ -109,7 +109,7 @@ export async function agentDefinition(
   };
 }
 
-/** In the place of the id of an agent whose card will name it. */
+/** The id until the card of the agent provides a name. */
 export const UNNAMED = 'unnamed';
 
 function permissionsOf(options: AgentFlags): AgentDefinition['permissions'] {
@@ -124,14 +124,14 @@ function permissionsOf(options: AgentFlags): AgentDefinition['permissions'] {
   };
 }
 
-/** One limit of several. The server checks its name. */
+/** Adds one of several limits. The server checks its name. */
 function limit(text: string, before: Readonly<Record<string, number>> = {}): Readonly<Record<string, number>> {
   const [, name = '', number = ''] = /^([^=]+)=(.*)$/.exec(text) ?? [];
   if (name === '') throw new InvalidArgumentError('Give it as NAME=NUMBER, such as requests_per_minute=10.');
   return { ...before, [name]: integer({ from: 1 })(number) };
 }
 
-/** The option for the endpoint selects the driver. Without one the agent only calls. */
+/** The driver that the options for the endpoint select. Without such an option, the agent only calls. */
 function driverOf(
   { module, agentUrl, command, arg, card, credential }: AgentFlags,
   folder: string,

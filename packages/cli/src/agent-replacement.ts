@@ -2,8 +2,8 @@ import type { AgentDefinition } from '@dragoman/client';
 import { asWord } from './as-word.ts';
 
 /**
- * What `agents add` puts in the place of an agent: all that was given and, unless it was given too, the public key of
- * before: changing an agent's permissions must not lock it out.
+ * The definition with which `agents add` replaces an agent: the given one and, unless it has a public key, that of the
+ * previous one, because a change of permissions must not lock out the agent.
  */
 export function replacing(
   before: AgentDefinition | undefined,
@@ -29,7 +29,7 @@ export function replacementLines(before: AgentDefinition, after: AgentDefinition
   return isKept ? ['kept     public_key', ...changes] : changes;
 }
 
-/** A warning, with the options that keep them, where a replacement has removed permissions. */
+/** A warning if a replacement has removed permissions, with the options that keep them. */
 export function lostPermissions(before: AgentDefinition | undefined, after: AgentDefinition): string[] {
   const options = Object.entries(PERMISSION_OPTIONS).flatMap(([name, option]) => {
     const [was = [], is = []] = [
@@ -41,15 +41,15 @@ export function lostPermissions(before: AgentDefinition | undefined, after: Agen
   return options.length === 0 ? [] : [`  warning: it lost permissions; to keep them, repeat ${options.join(' ')}`];
 }
 
-/** Every member by its place, as text: `permissions.agents` → `echo, clock`. */
+/** Every member as text, by its path: `permissions.agents` → `echo, clock`. */
 function membersOf({ agent_id: _, ...definition }: AgentDefinition): Map<string, string> {
   const members = Object.entries(definition).flatMap(([name, value]) => placesIn(name, value));
-  // An empty list allows nothing, as no list does.
+  // An empty list is left out, because it allows nothing, like a missing list.
   return new Map(members.filter(([, text]) => text !== ''));
 }
 
 function placesIn(name: string, value: unknown): (readonly [place: string, text: string])[] {
-  // A key has several lines; its end identifies it.
+  // A key has several lines. The end of its last line identifies it.
   if (name === 'public_key') return [[name, `…${String(value).trim().split('\n').at(-2)?.slice(-8)}`]];
   if (Array.isArray(value)) return [[name, value.join(', ')]];
   if (typeof value !== 'object' || value === null) return [[name, String(value)]];

@@ -26,19 +26,19 @@ export class AnswerPrinter {
     else if (frame.is_final) this.#complete(frame);
   }
 
-  /** Ends the line that a broken-off answer left open. */
+  /** Ends the line of an answer that broke off. */
   endLine(): void {
     if (this.#openLine) this.#terminal.out('\n');
     this.#openLine = false;
   }
 
   #chunk({ delta_kind, delta }: E2AResponse['body']): void {
-    // Reasoning, tool calls and the like are in the frames; a person wants the answer.
+    // Only text is printed: a person wants the answer. `--json` shows all chunks, such as reasoning and tool calls.
     if (delta_kind === 'text' && typeof delta === 'string') this.#say(delta);
   }
 
   #complete({ response_kind, body }: E2AResponse): void {
-    // The result repeats what was streamed; where nothing was, it is the answer.
+    // The result repeats the streamed text, so it is printed only if nothing was streamed.
     if (!this.#saidSomething) {
       const result = response_kind === 'e2a.complete' ? body['result'] : body;
       this.#say(textOfResult(result) ?? JSON.stringify(result ?? null, null, 2));
@@ -65,12 +65,12 @@ export class AnswerPrinter {
   }
 }
 
-/** How a command ends whose answer ends with this frame. */
+/** The exit code of a command whose answer ends with this frame. */
 export function exitCodeOf(final: E2AResponse): ExitCode {
   return isFailed(final) ? 1 : 0;
 }
 
-/** The note before the client tries again, with the server's reason if it gave one. */
+/** The note before a retry, with the server's reason if it gave one. */
 export function reconnecting({ error, waitMs }: Pick<Reconnect, 'error' | 'waitMs'>): string {
   const reason = error.status === undefined ? 'the connection broke;' : visible(error.message);
   return `${reason} trying again in ${(waitMs / 1000).toFixed(1)} s\n`;

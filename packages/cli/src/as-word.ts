@@ -1,4 +1,4 @@
-/** Quoted as one word for a shell. */
+/** A text as one word of a shell, quoted if necessary. */
 export function asWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

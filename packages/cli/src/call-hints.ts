@@ -6,7 +6,7 @@ import { PROGRAM } from './command.ts';
 export interface RequestedCall {
   readonly as: string;
   readonly agentId: string;
-  /** The file with the private key, where it was signed. */
+  /** The file with the private key, if the request was signed. */
   readonly sign: string | undefined;
 }
 

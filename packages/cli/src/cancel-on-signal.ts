@@ -1,6 +1,8 @@
 import type { Context } from './context.ts';
 
-/** The first Ctrl-C cancels and waits for the end; the second exits immediately. Until the returned function is called. */
+/**
+ * The first Ctrl-C cancels and waits for the end; the second exits at once. Returns a function that stops listening.
+ */
 export function cancelOnSignal(cancel: () => Promise<unknown>, { onSignal, exit, terminal }: Context): () => void {
   let isCancelling = false;
   return onSignal(() => {

@@ -15,8 +15,8 @@ export function checkMessage(file: MessageFile, { now, lenient }: { now: Date; l
 }
 
 /**
- * A message is valid when its dialect reads it. Problems of a workflow inside it are warnings: the
- * server decides that, with more knowledge than there is here.
+ * A message is valid if its dialect reads it. Problems of a workflow in it are only warnings, because the server that
+ * runs it knows more, and decides.
  */
 function checkJson({ dialect, json }: MessageFile & { kind: 'message' }, now: Date, lenient: boolean): MessageVerdict {
   const outcome = dialect.decode(json, now, { lenient });
@@ -37,12 +37,14 @@ function checkWorkflowText(text: string, lenient: boolean): MessageVerdict {
 }
 
 interface Lines {
-  /** The positions of the lines in the file. */
+  /** The JSON pointer of the array of lines in the file. */
   readonly at: string;
   readonly lines: readonly (Json | undefined)[];
 }
 
-/** The checker points into the line that defines an operation; here it points into the file. */
+/**
+ * The findings of the checker with their places in the file. The checker itself points into the line of an operation.
+ */
 function placedFindings(workflow: Workflow, { at, lines }: Lines, lenient: boolean): readonly Finding[] {
   const places = workflowPlaces(lines, at);
   return checkWorkflow(workflow, { level: lenient ? 'lenient' : 'moderate' }).map((finding) => ({
@@ -66,7 +68,7 @@ function linesOf(json: Json): Lines {
   return typeof text === 'string' ? { at: '/workflow', lines: jsonLines(text) } : { at: '', lines: [] };
 }
 
-/** A blank line keeps its number. */
+/** The parsed lines. An invalid or blank line is `undefined`, so that the others keep their numbers. */
 function jsonLines(text: string): (Json | undefined)[] {
   return text.split('\n').map((line) => {
     const parsed = parseJson(line.trim());

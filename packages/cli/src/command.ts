@@ -2,14 +2,14 @@ import { Command, InvalidArgumentError, type Option } from 'commander';
 import type { Context, ExitCode } from './context.ts';
 
 export interface CommandDescription {
-  /** All of it: `agents add`. */
+  /** The full name, such as `agents add`. */
   readonly name: string;
   readonly summary: string;
   /** Whole commands, to paste. */
   readonly examples: readonly string[];
 }
 
-/** A command with `--json`, `--help` with examples, and without its own exit. */
+/** A command with `--json` and with examples in its `--help`. It does not exit by itself. */
 export function newCommand(context: Context, { name, summary, examples }: CommandDescription): Command {
   const { terminal } = context;
   return new Command(name.split(' ').at(-1))
@@ -42,7 +42,7 @@ export function runs<Options extends object>(
 ): Command {
   return command.action(async () => {
     const { json = false, ...options } = command.optsWithGlobals<Options & { json?: boolean }>();
-    // An argument that takes several words is one text.
+    // The words of a variadic argument are joined to one text.
     const args = command.processedArgs.filter((value) => value !== undefined).map((value) => [value].flat().join(' '));
     context.finish(await run({ ...(options as unknown as Options), json }, args));
   });
@@ -61,7 +61,7 @@ function optionDescription({
   return `${description}${choices}${usual === undefined ? '' : ` (default: ${usual === '' ? 'none' : usual})`}${mandatory ? '; required' : ''}`;
 }
 
-/** For options that are a whole number. */
+/** A parser for options that are integers. */
 export function integer({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; to?: number }) {
   return (text: string): number => {
     const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
@@ -74,18 +74,18 @@ export function integer({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; 
   };
 }
 
-/** For options that name something: an empty text is most often a variable of a shell that is not set. */
+/** A parser for options that are names. An empty one is most often a shell variable that is not set. */
 export function nonEmptyName(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('It must not be empty; set a value or omit the option.');
 }
 
-/** For options that may be given several times. */
+/** A parser for options that may be repeated. */
 export function each(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, text];
 }
 
-/** The command name for everything that users are to paste. */
+/** The command name in everything that users can paste. */
 export const PROGRAM = 'npx dragoman';
 
 /** In seconds, the longest sensible value. */

@@ -38,14 +38,17 @@ export function withConnectionOptions(
   return command.option('--data <folder>', data, nonEmptyName);
 }
 
-/** On a command line, other users of the machine can see a key. */
+/**
+ * Adds the options for an admin key. Other users of the machine can see a key on a command line, so it can also be read
+ * from a file.
+ */
 export function withAdminKeyOptions(command: Command, source: string): Command {
   return command
     .option('--admin-key <key>', `the admin key, or - to read it from stdin ${source}`)
     .option('--admin-key-file <file>', 'a file with the admin key');
 }
 
-/** The options with the admin key from any source; warns of a key on the command line. */
+/** The options with the admin key from any of its sources. Warns about a key on the command line. */
 export async function withAdminKey<Options extends ConnectionOptions>(
   options: Options,
   context: Context,
@@ -66,32 +69,32 @@ export async function withAdminKey<Options extends ConnectionOptions>(
   return { ...options, adminKey };
 }
 
-/** A server to talk to, and as whom. */
+/** A client of a server, with its key. */
 export interface ServerConnection {
   readonly client: Client;
   readonly url: string;
-  /** For what the client has no call for yet. */
+  /** For requests that the client has no method for. */
   readonly key: string;
   /** The source of the key, for the error when it is refused. */
   readonly keySource: string;
 }
 
-/** Which of the two kinds of key a command needs. */
+/** The kind of key that a command needs. */
 export type KeyRole = keyof typeof ROLES;
 
-/** The server and the key: from the options, else from the environment, else those of `dragoman dev`. */
+/** Connects to a server. URL and key are taken from the options, then the environment, then from `dragoman dev`. */
 export async function connect(given: ConnectionOptions, context: Context, role: KeyRole): Promise<ServerConnection> {
   const options = role === 'admin' ? await withAdminKey(given, context) : given;
   const { url, dev } = findServer(options, context);
   const found = findKey({ options, context, role, dev });
   const client = clientFor({ url, ...(found !== undefined && { key: found.key }) });
-  // Checked first, so that the CLI does not prompt for a key while the server is not running.
+  // Before the check of the key, so that nobody looks for a key while the server is not running.
   await ensureServer(url, options.serverFlag);
   if (found === undefined) fail(missingKey(role, url));
   return { client, url, key: found.key, keySource: found.source };
 }
 
-/** The same for callers that prove their identity without a key. */
+/** Connects without a key, for callers that sign their requests. */
 export async function connectUnkeyed(
   options: ConnectionOptions,
   context: Context,
@@ -103,7 +106,7 @@ export async function connectUnkeyed(
   return { client, url, key: '', keySource };
 }
 
-/** The client reports an invalid URL or key. */
+/** Creates the client. It throws for an invalid URL or key, which is a usage error. */
 function clientFor(options: { url: string; key?: string }): Client {
   try {
     return createClient(options);
@@ -113,7 +116,10 @@ function clientFor(options: { url: string; key?: string }): Client {
   }
 }
 
-/** Without the key: a wrong one would be refused here already, and less clearly. */
+/**
+ * Ends the command if no server answers. Checked without the key: an invalid one is reported better by the command
+ * itself.
+ */
 async function ensureServer(url: string, flag?: string): Promise<void> {
   try {
     await createClient({ url }).health();
@@ -128,7 +134,7 @@ async function ensureServer(url: string, flag?: string): Promise<void> {
   }
 }
 
-/** Whether a command that can do without a server does: with neither --url nor DRAGOMAN_URL. */
+/** Whether a command runs in this process, because neither --url nor DRAGOMAN_URL is given. */
 export function isHere(
   { url }: Pick<ConnectionOptions, 'url'>,
   { environment }: Pick<Context, 'environment'>,
@@ -139,7 +145,7 @@ export function isHere(
 /** The description of `--url`. */
 export const ELSEWHERE = 'the server to use (default: DRAGOMAN_URL; if unset, runs locally)';
 
-/** Where to look for a server, and the keys of `dragoman dev` when it is that one. */
+/** The URL of the server, with the keys of `dragoman dev` if it is that server. */
 export function findServer(
   { url: chosen, data }: Pick<ConnectionOptions, 'url' | 'data'>,
   context: Pick<Context, 'environment' | 'folder'>,
@@ -190,7 +196,7 @@ function sourceOf(devData: string, folder: string): string {
   return areDevKeysPrivate(devData) ? path : `${path} (others can read it; chmod 600 fixes that)`;
 }
 
-/** Does something with a server; errors are reported with their fix. */
+/** Runs an action with a server. Its errors end the command with fixes. */
 export async function talking<T>(
   connection: ServerConnection,
   role: KeyRole,
@@ -212,7 +218,7 @@ function serverTrouble(error: DragomanError, { url, keySource }: ServerConnectio
   if (error.is('unauthenticated')) return wrongKey(role, url, keySource);
   const agents = error.is('no_route') && suggestions.length === 0 ? [`see them all: ${PROGRAM} agents list`] : [];
   const wait = retryAfter === undefined ? [] : [`try again in ${Math.ceil(retryAfter)} s`];
-  // An agent's key on an administrator's route: the server only answers "forbidden".
+  // The server answers "forbidden" to an agent's key on a route of the administration.
   const roles = role === 'admin' && error.is('forbidden') ? [NOT_AN_ADMIN] : [];
   const fixes = [...suggestions, ...connectionFixes(error, url), ...agents, ...roles, ...wait];
   return {
@@ -229,7 +235,7 @@ function operationIn({ details }: DragomanError, index: number): Pick<TroubleIss
   return typeof operationId === 'string' ? { operationId } : {};
 }
 
-/** Another program may answer at the url. */
+/** A fix if another program answers at the URL. */
 function connectionFixes({ code }: DragomanError, url: string): string[] {
   return code === 'unexpected_answer' ? [`check what is listening there: ${PROGRAM} doctor --url ${url}`] : [];
 }
@@ -246,7 +252,7 @@ export function nothingAnswers(url: string, flag = '--url'): Trouble {
   };
 }
 
-/** The connection error of the system, and its fix. */
+/** The system's error of a failed connection, with a fix. */
 function unreachableServer(error: DragomanError, url: string, flag?: string): Trouble {
   const { code, message } = innermost(error);
   if (error.cause === undefined) return { code: 'unreachable', message: error.message, fixes: error.suggestions };
@@ -257,7 +263,7 @@ function unreachableServer(error: DragomanError, url: string, flag?: string): Tr
   return { code: 'unreachable', message: `${url} cannot be reached: ${shown}`, fixes: [fix.replace('URL', url)] };
 }
 
-/** The original error. If Node tried several addresses, that of the first. */
+/** The error at the end of the chain of causes. If Node tried several addresses, the error of the first one. */
 function innermost(error: Error): { readonly code: string; readonly message: string } {
   let last = error;
   for (let depth = 0; depth < 8; depth++) {
@@ -269,7 +275,7 @@ function innermost(error: Error): { readonly code: string; readonly message: str
   return { code, message: last.message };
 }
 
-/** For each error code or message of the system: its meaning and its fix. */
+/** The meaning and the fix of a system error, by its code or message. */
 const FAULTS: readonly (readonly [pattern: RegExp, why: string | undefined, fix: string])[] = [
   [/ALTNAME_INVALID/, undefined, 'use the host name that its TLS certificate is for'],
   [/CERT_HAS_EXPIRED/, 'its TLS certificate has expired', 'renew the certificate of the server'],
@@ -313,17 +319,17 @@ function wrongKey(role: KeyRole, url: string, source: string): Trouble {
   };
 }
 
-/** How to get a valid key. */
+/** How to get a valid key of this kind. */
 export function remedyFor(role: KeyRole): string {
   return ROLES[role].remedies[0];
 }
 
-/** Whether a server is on this machine, by the name it is called. */
+/** Whether the URL names this machine. */
 export function isLoopbackUrl(url: string): boolean {
   return URL.canParse(url) && LOOPBACK.has(new URL(url).hostname);
 }
 
-/** The same port of this machine, by any name, or the same origin. */
+/** Whether two URLs have the same origin, or the same port of this machine under different names. */
 function isSameServer(a: string, b: string): boolean {
   if (!URL.canParse(a) || !URL.canParse(b)) return false;
   const [one, other] = [new URL(a), new URL(b)];

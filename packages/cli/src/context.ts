@@ -1,9 +1,9 @@
 import type { Surroundings } from './surroundings.ts';
 
-/** 0 done, 1 failed, 2 not understood. */
+/** 0: done; 1: failed; 2: the command was not understood. */
 export type ExitCode = 0 | 1 | 2;
 
-/** The context of a command: its surroundings, and where it reports its result. */
+/** What a command gets: the parts of the process that it uses, and where it reports its exit code. */
 export interface Context extends Surroundings {
   readonly finish: (code: ExitCode) => void;
 }

@@ -7,14 +7,14 @@ import type { Surroundings } from './surroundings.ts';
 /** The file that `dev` writes into its data folder, so that other commands find its server without options. */
 export interface DevKeys {
   readonly url: string;
-  /** For talking to agents. */
+  /** The key of an agent, to talk to others. */
   readonly key: string;
   readonly admin_key: string;
-  /** Of this machine: where the server may call back to, beside the usual one. */
+  /** A port of this machine that the server may send callbacks to, beside the default one. */
   readonly callback_port?: number;
 }
 
-/** `undefined` if it is missing or cannot be read. */
+/** The keys in the file; `undefined` if it is missing or invalid. */
 export function readDevKeys(data: string): DevKeys | undefined {
   let text: string;
   try {
@@ -29,7 +29,7 @@ export function readDevKeys(data: string): DevKeys | undefined {
   return { url, key, admin_key, ...(typeof callback_port === 'number' && { callback_port }) };
 }
 
-/** Readable only by the owner; written atomically. */
+/** Writes the file atomically, so that only its owner can read it. */
 export function writeDevKeys(data: string, keys: DevKeys): void {
   const path = devKeysPath(data);
   const fresh = `${path}.${process.pid}`;
@@ -39,7 +39,7 @@ export function writeDevKeys(data: string, keys: DevKeys): void {
   renameSync(fresh, path);
 }
 
-/** Whether only their owner can read them. */
+/** Whether only the owner of the file can read it. */
 export function areDevKeysPrivate(data: string): boolean {
   return process.platform === 'win32' || (statSync(devKeysPath(data)).mode & 0o077) === 0;
 }
@@ -56,5 +56,5 @@ export function devKeysPath(data: string): string {
   return join(data, 'dev-keys.json');
 }
 
-/** Beside the data of `serve`, not among it. */
+/** Inside the folder of `serve`, but separate from its data. */
 export const DEFAULT_DEV_DATA = '.dragoman/dev';

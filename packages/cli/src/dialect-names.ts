@@ -1,7 +1,7 @@
 import { DIALECTS, type Dialect, dialectNamed, nearest } from '@dragoman/protocols';
 import { fail } from './trouble.ts';
 
-/** The dialect of this name. One that does not exist is not understood. */
+/** The dialect with this name. An unknown name is a usage error. */
 export function dialectOption(flag: string, name: string): Dialect<unknown> {
   const dialect = dialectNamed(name);
   if (dialect !== undefined) return dialect;

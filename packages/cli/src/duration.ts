@@ -1,6 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 
-/** For options that are a span of time: a number of seconds, or one with a unit, as 500ms, 30s, 5m, 12h and 30d. In milliseconds. */
+/**
+ * A parser for options that are durations: a number of seconds, or a number with a unit, such as 500ms, 30s, 5m, 12h or
+ * 30d. Returns milliseconds.
+ */
 export function duration({ fromMs, toMs }: { fromMs: number; toMs: number }) {
   return (text: string): number => {
     const [, digits = '', unit = 's'] = /^(\d{1,12}(?:\.\d{1,3})?)(ms|s|m|h|d)?$/.exec(text) ?? [];
@@ -12,7 +15,7 @@ export function duration({ fromMs, toMs }: { fromMs: number; toMs: number }) {
   };
 }
 
-/** The shortest way to write it. */
+/** The shortest notation of a duration. */
 export function inWords(milliseconds: number): string {
   const [unit = 'ms', size = 1] =
     Object.entries(UNITS).findLast(([, length]) => milliseconds >= length && milliseconds % length === 0) ?? [];

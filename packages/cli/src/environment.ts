@@ -3,7 +3,7 @@ import { fail } from './trouble.ts';
 
 type Environment = Surroundings['environment'];
 
-/** The value of a variable. An empty one is one that is not set. */
+/** The value of a variable. An empty one counts as not set. */
 export function given(environment: Environment, name: string): string | undefined {
   const value = environment[name];
   return value === '' ? undefined : value;

@@ -11,7 +11,7 @@ import type { Paint } from './paint.ts';
 import { visible } from './visible.ts';
 import { wrap } from './wrap.ts';
 
-/** An explanation for a person, in the order in which things happened. */
+/** An explanation as text, in the order of the events. */
 export function explanationText(explanation: Explanation, paint: Paint, columns = USUAL_COLUMNS): string {
   const { bold, dim } = paint;
   const section = (title: string, lines: readonly string[]) =>
@@ -63,14 +63,14 @@ function changeLines(label: string, changes: readonly Change[]): string[] {
   });
 }
 
-/** Indented; what does not fit in a line continues on the next, a little further in. */
+/** An indented line. What does not fit continues on the next lines, indented further. */
 function wrapped(line: string, columns: number): string[] {
   const indent = ' '.repeat(2 + (/^ */.exec(line)?.[0].length ?? 0));
   const [first = '', ...rest] = wrap(line.trimStart(), Math.max(NARROWEST, columns - indent.length - 4));
   return [`${indent}${first}`, ...rest.map((part) => `${indent}    ${part}`)];
 }
 
-/** As JSON, without the members that are null. */
+/** A value as JSON, without members that are null. */
 function textOf(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => {
     if (!isObject(member as Json)) return member;
@@ -82,6 +82,6 @@ function bodyOf({ frame }: ExplainedFrame): Json {
   return isObject(frame) ? (frame['body'] ?? null) : frame;
 }
 
-/** Without a screen. */
+/** The width if there is no screen. */
 const USUAL_COLUMNS = 100;
 const NARROWEST = 30;

@@ -16,7 +16,7 @@ export async function readInput(file: string, { terminal, folder }: Context): Pr
   }
 }
 
-/** The text of it, without the line end that shells and editors put last. */
+/** The text of a file or stdin, without the line break at its end. */
 export async function readText(file: string, context: Context): Promise<string> {
   const bytes = await readInput(file, context);
   try {
@@ -26,7 +26,7 @@ export async function readText(file: string, context: Context): Promise<string> 
   }
 }
 
-/** The JSON object an option gives: itself, or on stdin for `-`; an empty one where the option was left out. */
+/** The JSON object of an option, or from stdin for `-`. An omitted option is an empty object. */
 export async function objectOption(option: string, given: string | undefined, context: Context): Promise<JsonObject> {
   return objectIn(given === '-' ? await readText('-', context) : (given ?? '{}'), option);
 }

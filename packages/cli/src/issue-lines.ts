@@ -3,14 +3,14 @@ import type { Paint } from './paint.ts';
 import { visible } from './visible.ts';
 
 export interface IssueStyle {
-  /** The prefix of each, with its trailing space. */
+  /** The prefix of each line, with a space at its end. */
   readonly label: string;
-  /** The unit of offsets. */
+  /** The text that offsets refer to. */
   readonly text: string | undefined;
   readonly paint: Paint;
 }
 
-/** Issues for a person: where, what, and the nearest fix. */
+/** Issues as text: the place, the problem, and the nearest fix. */
 export function issueLines(issues: readonly Issue[], { label, text, paint: { bold, dim } }: IssueStyle): string {
   return issues
     .map((issue) => {

@@ -27,14 +27,14 @@ export function readMessageFile(
     if (dialect === undefined) return reject(unrecognised(option));
     return { ok: true, value: { kind: 'message', dialect, json: parsed.value }, warnings: [] };
   }
-  // Several values in a row are not JSON but probably a workflow.
+  // Several JSON values in a row are probably a workflow.
   const lines = linesIn(bytes);
   const dialect = lines === undefined ? undefined : (given ?? dialectOf(lines.first));
   if (lines === undefined || dialect?.name !== 'a2e-workflow') return parsed;
   return { ok: true, value: { kind: 'workflow-text', dialect, text: lines.text }, warnings: [] };
 }
 
-/** The text, when its first line that is not blank is a JSON value and another line follows it. */
+/** The text with its first value, if the first line that is not blank is JSON and another line follows. */
 function linesIn(bytes: Uint8Array): { text: string; first: Json } | undefined {
   let text: string;
   try {

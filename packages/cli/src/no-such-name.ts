@@ -8,11 +8,11 @@ interface Missing {
   readonly name: string;
   readonly message: string;
   readonly known: () => Promise<readonly string[]>;
-  /** The command that shows them all. */
+  /** The command that lists all names. */
   readonly list: string;
 }
 
-/** An administrator may know every name, so one that does not exist is answered with the nearest that does. */
+/** Ends the command with the nearest existing name. An administrator may know every name. */
 export async function noSuchName(error: unknown, { isIt, name, message, known, list }: Missing): Promise<never> {
   if (!(error instanceof DragomanError) || !isIt(error)) throw error;
   const close = nearest(name, await known());

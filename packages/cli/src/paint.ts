@@ -1,4 +1,4 @@
-/** Colours where they are welcome, plain text elsewhere. */
+/** Text with colours, or plain text if colours are not wanted. */
 export interface Paint {
   bold(text: string): string;
   dim(text: string): string;

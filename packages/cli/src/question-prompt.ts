@@ -11,7 +11,7 @@ import { PROGRAM } from './command.ts';
 import type { Terminal } from './terminal.ts';
 import { visible } from './visible.ts';
 
-/** Puts the questions of an answer to the person at the terminal, while the answer is still being read. */
+/** Asks the person at the terminal the questions of an answer while the answer is still being read. */
 export class QuestionPrompt {
   readonly #terminal: Terminal;
   readonly #client: Client;
@@ -34,7 +34,7 @@ export class QuestionPrompt {
     if (prompt !== undefined) this.#terminal.note(`\n${ENDS[end.state]}\n`);
   }
 
-  /** Asks nothing more. */
+  /** Stops asking. */
   end(): void {
     for (const prompt of this.#open.values()) prompt.abort();
   }
@@ -76,10 +76,10 @@ export class QuestionPrompt {
     }
   }
 
-  /** Why the answer was rejected; `undefined` if it was accepted. */
+  /** Sends the person's answer. Returns why it was rejected, or `undefined`. */
   async #answer({ question_id }: Question, given: NonNullable<ReturnType<typeof answerFromText>>) {
     try {
-      // The end of the question is then our own doing.
+      // Removed first, because the end of the question is expected now.
       this.#open.delete(question_id);
       await this.#client.questions.answer({ request_id: this.#requestId, question_id }, given);
       return undefined;

@@ -2,9 +2,9 @@ import { displayWidth, fitting } from './display-width.ts';
 import { visible } from './visible.ts';
 
 /**
- * Rows under their headings, columns in line. A cell is one line: invisible characters are made visible, including line ends.
- * Where the rows are wider than the screen, the widest columns are cut until they fit, except the first: it has the name
- * that other commands take. A file or a pipe gets all of it.
+ * A table with aligned columns. A cell is one line: invisible characters, including line ends, are made visible. If the
+ * rows are wider than the screen, the widest columns are cut until they fit, except the first, which has the name that
+ * other commands take. A file or a pipe gets everything.
  */
 export function table(
   headings: readonly string[],

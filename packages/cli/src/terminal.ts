@@ -1,10 +1,10 @@
 import { isatty } from 'node:tty';
 
-/** Where a command writes and reads, and what it may assume about the other end. */
+/** The input and outputs of a command, and what is known about them. */
 export interface Terminal {
-  /** To stdout: the result. */
+  /** Writes to stdout: the result. */
   out(text: string): void;
-  /** To stderr: what a person may want to know beside it. */
+  /** Writes to stderr: notes for people. */
   note(text: string): void;
   readStdin(): Promise<Uint8Array>;
   /** Asks the person at the keyboard, without an echo; absent without a keyboard. */
@@ -13,17 +13,17 @@ export interface Terminal {
   readonly ask?: (prompt: string, signal?: AbortSignal) => Promise<string | undefined>;
   /** The width of the screen; absent if stdout is not a terminal. */
   readonly columns?: number | undefined;
-  /** Whether stdout is a screen. */
+  /** Whether stdout is a terminal. */
   readonly isTTY: boolean;
-  /** Whether colours are welcome, on each of the two. */
+  /** Whether stdout and stderr accept colours. */
   readonly colour: { readonly out: boolean; readonly note: boolean };
 }
 
 /** The terminal of this process. */
 export function processTerminal({ environment }: { environment: NodeJS.ProcessEnv }): Terminal {
   const { stdout, stderr } = process;
-  // The reader of stdout may leave at any time, as `head` does. Then the result is not wanted any more; notes go
-  // unread, which is not a reason to leave anything undone.
+  // The reader of stdout may leave at any time, as `head` does. The result is then not needed any more, so the command
+  // ends. Notes that nobody reads end nothing.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(1);
     throw error;
@@ -41,7 +41,7 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
     },
     isTTY: stdout.isTTY === true,
     colour: { out: stdout.isTTY === true && !plain, note: stderr.isTTY === true && !plain },
-    // Not through `process.stdin`: reading it would open it.
+    // Not with `process.stdin`, which access would open.
     ...(isatty(0) && stderr.isTTY && { askHidden: (prompt: string) => typedHidden(prompt), ask: typed }),
     async readStdin() {
       const chunks: Buffer[] = [];
@@ -51,7 +51,7 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
   };
 }
 
-/** One line from the keyboard, shown as it is typed; `undefined` at the end of input. Rejects when the signal aborts. */
+/** Reads one line from the keyboard. `undefined` at the end of input. Rejects if the signal aborts. */
 async function typed(prompt: string, signal?: AbortSignal): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
@@ -65,7 +65,7 @@ async function typed(prompt: string, signal?: AbortSignal): Promise<string | und
   }
 }
 
-/** One line from the keyboard; `undefined` when it is broken off (Ctrl-C, Ctrl-D). Backspace takes the last character away. */
+/** Reads one line without echo. `undefined` after Ctrl-C or Ctrl-D. Backspace removes the last character. */
 function typedHidden(prompt: string): Promise<string | undefined> {
   const { stdin, stderr } = process;
   stderr.write(prompt);

@@ -14,17 +14,17 @@ export interface Trouble {
   readonly exitCode?: 1 | 2;
 }
 
-/** Of a workflow, with the operation it is about. */
+/** An issue of a workflow, with the operation that has it. */
 export interface TroubleIssue extends Issue {
   readonly operationId?: string;
 }
 
-/** Ends the command with this trouble. */
+/** Ends the command with this error. */
 export function fail(trouble: Trouble): never {
   throw troubled(trouble);
 }
 
-/** The trouble as an error, for where one is handed on and not thrown. */
+/** The error to be passed on instead of thrown. */
 export function troubled(trouble: Trouble): Error {
   return Object.assign(new Error(trouble.message), { trouble });
 }
@@ -34,7 +34,6 @@ export function troubleOf(error: unknown): Trouble | undefined {
   return error.trouble as Trouble;
 }
 
-/** An unexpected error. */
 export function unforeseen(error: unknown): Trouble {
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'internal', message: `internal error: ${message}` };
@@ -54,7 +53,7 @@ export function printTrouble(
   const [first] = issues;
   const whole = first === undefined ? message : message.replace(first.message, () => withOperation(first));
   const shown = new Set<string>();
-  /** Servers repeat a single issue as the message, with its suggestion; a person sees it once. */
+  /** Leaves out repeated texts: servers repeat a single issue as the message, with its suggestion. */
   const once = (text: string, line: string) => {
     if (whole.includes(text) || shown.has(text)) return [];
     shown.add(text);

@@ -1,7 +1,7 @@
 import type { AgentList } from '@dragoman/client';
 import { nearest } from '@dragoman/protocols';
 
-/** A warning for each agent that a permission names and that is not there. It may be added later, so the permission is kept. */
+/** A warning for each unknown agent in a permission. The permission is kept, because the agent may be added later. */
 export function unknownAgentWarnings(names: readonly string[], { agents, targets }: AgentList): string[] {
   const known = [...targets, ...agents.map(({ agent_id }) => agent_id)];
   return names.flatMap((name) => {

@@ -2,8 +2,8 @@ import { UNSEEN_CHARACTERS } from '@dragoman/protocols';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Untrusted text, for people: invisible characters and those that act on the terminal are shown as `\u{202e}`. They could move
- * the cursor, repaint the lines above, or make a name read as another. Line ends and tabs stay.
+ * Untrusted text for people. Invisible characters and terminal control characters are shown as `\u{202e}`, because they
+ * could move the cursor, repaint earlier lines, or make a name look like another. Line ends and tabs stay.
  */
 export function visible(text: string): string {
   return text
@@ -12,8 +12,8 @@ export function visible(text: string): string {
 }
 
 /**
- * The last step of all output: characters that a command did not make visible are escaped as in JSON, so that output
- * of `--json` stays the same JSON. Our own colours and line ends pass.
+ * The last step of all output. Escapes characters that a command did not make visible, in JSON's notation, so that the
+ * output of `--json` stays the same JSON. Our own colours and line ends are kept.
  */
 export function visibleTerminal(terminal: Terminal): Terminal {
   return {
@@ -26,7 +26,7 @@ export function visibleTerminal(terminal: Terminal): Terminal {
 function escaped(text: string): string {
   return text.replaceAll(UNSEEN_CHARACTERS, (found, at: number) => {
     if (found === '\r' || (found === '\u001b' && COLOUR.test(text.slice(at, at + LONGEST_COLOUR)))) return found;
-    // In UTF-16, as JSON has it.
+    // Escaped by UTF-16 units, as in JSON.
     return found
       .split('')
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

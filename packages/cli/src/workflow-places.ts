@@ -1,7 +1,7 @@
 import { isObject, type Json, pointerTo } from '@dragoman/protocols';
 import type { Finding } from '@dragoman/protocols/a2e-workflow';
 
-/** The positions of the parts of a workflow in a file, in either form of line. */
+/** The places of the operations of a workflow in a file, with either form of lines. */
 export function workflowPlaces(lines: readonly (Json | undefined)[], at: string): WorkflowPlaces {
   const operations = new Map<string, string>();
   let begin: { at: string; bundled: boolean } | undefined;

@@ -1,6 +1,6 @@
 /**
- * Text in lines of at most `width`: broken after a space, or after a comma as JSON has them, if there is one in the second
- * half of the line; else in the middle of a word.
+ * Breaks text into lines of at most `width`: after the last space, or after a comma without a space, as in JSON, if it
+ * is in the second half of the line; otherwise within a word.
  */
 export function wrap(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => {

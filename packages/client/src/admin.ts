@@ -15,7 +15,7 @@ import { WorkflowAdmin } from './workflow-admin.ts';
 /** An agent as administration knows it: a caller, a target (`driver`), or both. */
 export interface AgentDefinition {
   readonly agent_id: string;
-  /** What it may use, by name. `"*"` means all; an empty or absent list means nothing. */
+  /** What the agent may use, by name. `"*"` means all; an empty or absent list means nothing. */
   readonly permissions: AgentPermissions;
   readonly limits?: Limits;
   /** SPKI PEM. */
@@ -32,7 +32,7 @@ export interface AgentDefinition {
   readonly command?: string;
   readonly args?: string[];
   readonly env?: { [name: string]: string };
-  /** The folder an `acp` program works in. */
+  /** `acp`: the folder that the program works in. */
   readonly cwd?: string;
   readonly workspaces?: string[];
   readonly client_fs?: 'off' | 'local' | 'caller';
@@ -53,14 +53,16 @@ export interface AgentDefinition {
   readonly max_turns?: number;
   /** `openai`: further members of every request to the model. */
   readonly parameters?: JsonObject;
-  /** `http`, `e2a-ws`, `a2a`, `openai`: headers of every request. A secret is a reference, or the name of a credential. */
+  /**
+   * `http`, `e2a-ws`, `a2a`, `openai`: headers of every request. A secret is a reference, or the name of a credential.
+   */
   readonly headers?: { [name: string]: string | { credential: string } };
   readonly name?: string;
   readonly description?: string;
   readonly skills?: string[];
   readonly agentId?: string;
   readonly max_parallel?: number;
-  /** The same request may be sent to it twice. */
+  /** Whether the same request may be sent to the agent twice. */
   readonly idempotent?: boolean;
   readonly timeout_ms?: number;
 }
@@ -71,7 +73,7 @@ export interface AgentPermissions {
   readonly credentials?: string[];
   readonly agents?: string[];
   readonly tools?: string[];
-  /** Stored workflows. */
+  /** The names of stored workflows. */
   readonly workflows?: string[];
 }
 
@@ -107,16 +109,16 @@ export interface NewSecret {
 
 export type KeyRequest = ({ readonly agent_id: string; readonly role?: 'agent' } | { readonly role: 'admin' }) & {
   readonly description?: string;
-  /** Default: until it is revoked. */
+  /** Default: the key does not expire. */
   readonly expires_in_seconds?: number;
 };
 
-/** The card of a foreign A2A agent, as far as it matters before the agent is added. */
+/** A preview of the card of a foreign A2A agent, before the agent is added. */
 export interface CardPreview {
   readonly name: string;
   readonly description: string;
   readonly version: string;
-  /** Those that can be used, best first. */
+  /** The interfaces that the server can use, the best first. */
   readonly interfaces: readonly { readonly url: string; readonly binding: string; readonly version: string }[];
   readonly unusable_interfaces: readonly string[];
   readonly streaming: boolean;
@@ -125,7 +127,7 @@ export interface CardPreview {
   readonly auth: readonly { readonly name: string; readonly kind: string }[];
 }
 
-/** Foreign agents whose card has changed and is held, and what has changed. */
+/** The foreign agents whose changed cards wait to be accepted, and the changes. */
 export interface HeldCards {
   readonly held: readonly string[];
   readonly changes: readonly (HeldChange & { readonly agent_id: string })[];
@@ -133,17 +135,17 @@ export interface HeldCards {
 
 export interface AgentList {
   readonly agents: readonly AgentDefinition[];
-  /** The ids of agents that can be sent to, those of the config too. */
+  /** The ids of all agents that requests can be sent to, including those of the configuration. */
   readonly targets: readonly string[];
-  /** Those among them that registered themselves, or that a caller registered: their claims are unchecked. */
+  /** The targets that registered themselves, or that a caller registered. Their own descriptions are not checked. */
   readonly registered: readonly { readonly agent_id: string; readonly name: string; readonly registered_by: string }[];
-  /** Of each of them. */
+  /** The figures of each target. */
   readonly figures: readonly AgentFigures[];
-  /** Null on the last page, and for the whole list. */
+  /** Null on the last page, and if the whole list was requested. */
   readonly next_cursor: string | null;
 }
 
-/** A part of a list. */
+/** Which page of a list. */
 export interface ListQuery {
   /** At most 200. */
   readonly limit: number;
@@ -160,7 +162,7 @@ export interface KeyPage {
   readonly next_cursor: string | null;
 }
 
-/** The counts of deleted records of an agent, and of running ones that were left. */
+/** How many records of an agent were deleted, and how many running ones were not. */
 export interface Forgotten {
   readonly agent_id: string;
   readonly forgotten: {
@@ -188,7 +190,7 @@ export interface OverviewReading {
   readonly waiting: number;
 }
 
-/** Requests that an agent was to answer, since the start of the server and now. */
+/** The requests to an agent, since the start of the server and now. */
 export interface AgentFigures {
   readonly agent: string;
   readonly accepted: number;
@@ -196,13 +198,13 @@ export interface AgentFigures {
   readonly running: number;
   readonly waiting: number;
   /**
-   * `away`: it connects to the server by itself, and has not. `failing`: its last three requests, or more, got no answer. `none`: it
-   * answers no requests, it only calls.
+   * `away`: the agent connects to the server by itself, and is not connected. `failing`: its last three requests or
+   * more got no answer. `none`: the agent only calls, and answers no requests.
    */
   readonly health: 'ok' | 'away' | 'failing' | 'none';
 }
 
-/** A request that left the server through the gate, or that the gate refused. */
+/** An outbound request through the gate, including one that the gate refused. */
 export interface OutboundEntry {
   readonly at: string;
   readonly caller: string;
@@ -218,7 +220,7 @@ export interface OutboundEntry {
 /** Wrong API keys since the start of the server. */
 export interface FailedLoginReport {
   readonly total: number;
-  /** The last addresses that sent one, the latest first. */
+  /** The last addresses that sent a wrong key, the latest first. */
   readonly recent: readonly {
     readonly address: string;
     readonly count: number;
@@ -232,15 +234,15 @@ export interface Overview {
   readonly started_at: string;
   readonly now: OverviewReading;
   readonly every_ms: number;
-  /** Oldest first, of the last hour. */
+  /** The last hour, oldest first. */
   readonly history: readonly OverviewReading[];
   /** How requests ended: `succeeded`, an error code, or `failed`. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** Accepted requests by protocol. */
   readonly by_protocol: Readonly<Record<string, number>>;
-  /** Those with the most requests first. */
+  /** The agents with the most requests, in that order. */
   readonly by_agent: readonly AgentFigures[];
-  /** The first hundred that do not answer. */
+  /** At most a hundred agents that do not answer. */
   readonly agents_down: readonly Pick<AgentFigures, 'agent' | 'health'>[];
   readonly rate_limited: number;
   readonly failed_logins: number;
@@ -324,7 +326,7 @@ class AgentAdmin {
     return this.#http.json({ path: AGENTS, gives: AGENT_LIST });
   }
 
-  /** Some of them, in the order of their ids. */
+  /** A page of the agents, in the order of their ids. */
   page({ signal, ...query }: ListQuery): Promise<AgentList> {
     return this.#http.json({ path: `${AGENTS}?${queryOf(query)}`, signal, gives: AGENT_LIST });
   }
@@ -343,7 +345,7 @@ class AgentAdmin {
     return this.#http.json({ path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: { agent_id: 'string' } });
   }
 
-  /** How much of each of its rate limits is used, and left. */
+  /** How much of each rate limit of an agent is used, and how much is left. */
   limits(agentId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<RateLimitStatus> {
     const path = `${AGENTS}/${encodeURIComponent(agentId)}/limits`;
     return this.#http.json({ path, signal, gives: { limits: 'object', usage: 'object', remaining: 'object' } });
@@ -371,7 +373,7 @@ class AgentAdmin {
     return this.#http.json({ method: 'POST', path, gives: { agent_id: 'string', accepted: 'boolean' } });
   }
 
-  /** Its keys end with it. */
+  /** Removes an agent and revokes its keys. */
   remove(agentId: string): Promise<{ agent_id: string; removed: true }> {
     return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: REMOVED });
   }
@@ -406,7 +408,7 @@ class KeyAdmin {
     return (await this.#http.json<{ keys: readonly Key[] }>({ path: KEYS, gives: { keys: 'array' } })).keys;
   }
 
-  /** Some of them, the newest first. */
+  /** A page of the keys, the newest first. */
   page({ signal, ...query }: ListQuery): Promise<KeyPage> {
     return this.#http.json({ path: `${KEYS}?${queryOf(query)}`, signal, gives: { keys: 'array' } });
   }

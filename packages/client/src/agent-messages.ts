@@ -7,15 +7,18 @@ import { checkedAnswer } from './unexpected-answer.ts';
 
 /** The identity of the calling agent. */
 export interface AgentIdentity {
-  /** The id the key is for; every message is sent in this name. */
+  /** The id of the agent that the key belongs to, which is the sender of every message. */
   readonly agentId: string;
   /** Signs bytes with the private key whose public half the server knows. With it no API key is needed. */
   readonly sign?: (bytes: Uint8Array) => Uint8Array | Promise<Uint8Array>;
-  /** The fingerprint of that key, `sha256:` and 64 hex digits. Without it and without an API key, a server reads 64 KiB of a message. */
+  /**
+   * The fingerprint of that key, `sha256:` and 64 hex digits. Without it and without an API key, a server reads at most
+   * 64 KiB of a message.
+   */
   readonly fingerprint?: string;
 }
 
-/** An agent as discovery returns it. */
+/** An agent that was discovered. */
 export interface FoundAgent {
   readonly agent_id: string;
   readonly name: string;
@@ -26,7 +29,7 @@ export interface FoundAgent {
 }
 
 export interface DiscoverQuery {
-  /** All of them. */
+  /** An agent must have all of these. */
   readonly capabilities?: readonly string[];
   /** Default: `healthy`. */
   readonly status?: 'healthy' | 'unhealthy' | 'all';
@@ -49,7 +52,7 @@ export interface Registered {
   readonly source: 'configured' | 'self_declared';
 }
 
-/** A2A messages in the name of one agent: find others by what they can do, ask them, be found. */
+/** A2A messages as one agent: discover other agents, send them requests, register. */
 export class AgentMessages {
   readonly #http: Http;
   readonly #identity: AgentIdentity;
@@ -59,7 +62,7 @@ export class AgentMessages {
     this.#identity = identity;
   }
 
-  /** The agents that can do all of it, and how many there are beyond those listed. */
+  /** The agents that have all capabilities, and the total number of them, listed or not. */
   async discover(
     { capabilities = [], status, maxResults }: DiscoverQuery = {},
     options: MessageOptions = {},
@@ -81,7 +84,7 @@ export class AgentMessages {
     return data ?? {};
   }
 
-  /** A page of the registry: healthy agents by one capability and a part of the name. */
+  /** A page of the registry: the healthy agents, by capability and by a part of the name. */
   async registered({ capability, name, limit = 10 }: RegisteredQuery = {}): Promise<readonly Registered[]> {
     const query = new URLSearchParams({ limit: String(limit) });
     if (capability !== undefined) query.set('capability', capability);
@@ -91,7 +94,7 @@ export class AgentMessages {
     ).agents;
   }
 
-  /** Registers an agent by its card; from then on beat every 30 seconds. */
+  /** Registers an agent by its card. The agent must then send a `heartbeat` every 30 seconds. */
   register(card: JsonObject, endpoint: string): Promise<{ readonly status: 'registered' | 'updated' }> {
     const body = JSON.stringify({ agent_card: card, endpoint });
     return this.#http.json({ method: 'POST', path: 'agents/register', body, gives: { status: 'string' } });
@@ -157,7 +160,7 @@ export class AgentMessages {
     }
   }
 
-  /** The signed content: everything except the signature, as RFC 8785 JSON. */
+  /** Adds the signature over the RFC 8785 JSON of everything except the signature itself. */
   async #signed(message: JsonObject): Promise<JsonObject> {
     const { agentId, sign, fingerprint } = this.#identity;
     if (sign === undefined) return message;
@@ -169,7 +172,7 @@ export class AgentMessages {
       ...(fingerprint !== undefined && { public_key_fingerprint: fingerprint }),
     };
     const signature = await sign(new TextEncoder().encode(canonicalJson({ ...message, auth })));
-    // Before the payload: the server sees who signed before it reads a long one.
+    // `auth` stands before the payload, so that the server sees who signed before it reads a long payload.
     return { ...head, auth: { ...auth, signature: btoa(String.fromCharCode(...signature)) }, payload: payload ?? {} };
   }
 }

@@ -3,9 +3,9 @@ import { DragomanError, errorOfFrame } from './dragoman-error.ts';
 import { type ResumableExchange, resumed } from './resumed.ts';
 
 /**
- * The answer to one request. Iterate it for the frames as they come, or wait for `final()` or `text()`; all may be
- * mixed. Frames are taken from the network no faster than they are read, by one reader at a time. A reader that leaves
- * early leaves the work running; the next one continues where it stopped.
+ * The answer to one request. Iterate it for the frames as they arrive, or wait for `final()` or `text()`; all may be
+ * mixed. Frames are read from the network no faster than they are consumed, by one reader at a time. If a reader leaves
+ * early, the work continues, and the next reader continues where it stopped.
  */
 export class StreamedAnswer implements AsyncIterable<E2AFrame> {
   readonly requestId: string;
@@ -25,7 +25,7 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
     this.#cancel = cancel;
     this.#frames = resumed(exchange, exchange.envelope === undefined ? 'resume' : 'send');
     this.#first = this.#next();
-    // Thrown to the reader; without one, it must not be an unhandled rejection.
+    // A reader gets the error. Without a reader it must not be an unhandled rejection.
     this.#first.catch(() => {});
   }
 
@@ -75,14 +75,14 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
     return resultOf(final);
   }
 
-  /** Ends the work; the last frame is then `E2A.CANCELLED`. False when there is nothing to end. */
+  /** Cancels the work; the last frame is then `E2A.CANCELLED`. Returns `false` if it had ended already. */
   async cancel(): Promise<boolean> {
     const { backoff, signal, envelope } = this.#exchange;
     for (let pause = 20; this.#final === undefined; pause *= 2) {
       try {
         return await this.#cancel();
       } catch (error) {
-        // It may be quicker than the request it is about.
+        // The cancellation may overtake the request itself.
         const mayCome = envelope !== undefined && pause < CANCEL_PATIENCE_MS;
         if (!(error instanceof DragomanError && error.is('not_found') && mayCome)) throw error;
         if (this.#failure !== undefined) return false;
@@ -93,7 +93,7 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
   }
 
   async #next(): Promise<IteratorResult<E2AResponse, void>> {
-    // Refusals are final; connection errors may be temporary.
+    // A refusal is final. After a connection error, the next reader tries again.
     if (this.#failure instanceof DragomanError && !this.#failure.retryable) throw this.#failure;
     try {
       return await this.#frames.next();
@@ -117,7 +117,7 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
   }
 }
 
-/** A result is where the kind of frame has it; a frame of another protocol is its own result. */
+/** The result in a final frame. The body of a frame of another protocol is the result itself. */
 function resultOf({ response_kind, body }: E2AResponse): Json {
   return response_kind === 'e2a.complete' ? (body['result'] ?? null) : body;
 }

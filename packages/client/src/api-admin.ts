@@ -29,11 +29,10 @@ export interface KeptApi {
     readonly description: string | null;
   }[];
   readonly accepts_data_from?: readonly string[];
-  /** One of the configuration file can be changed there only. */
+  /** An API of the configuration can be changed only there. */
   readonly from: 'config' | 'admin';
 }
 
-/** Administration of APIs. */
 export class ApiAdmin {
   readonly #http: Http;
 
@@ -45,7 +44,7 @@ export class ApiAdmin {
     return (await this.#http.json<{ apis: readonly KeptApi[] }>({ path: APIS, gives: { apis: 'array' } })).apis;
   }
 
-  /** Creates or replaces it. `warnings` list the omitted parts of an OpenAPI document. */
+  /** Creates or replaces an API. `warnings` lists the omitted parts of an OpenAPI document. */
   put(id: string, api: ApiInput): Promise<KeptApi & { readonly warnings?: readonly string[] }> {
     return this.#http.json({ method: 'PUT', path: pathOf(id), body: JSON.stringify(api), gives: KEPT });
   }

@@ -1,6 +1,6 @@
 import { DragomanError } from './dragoman-error.ts';
 
-/** One try at the network. It ends with its caller's signal, and by itself when nothing comes for too long. */
+/** One attempt over the network. It is aborted by its caller's signal, or after a silence of `silenceMs`. */
 export class Attempt {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
@@ -44,7 +44,7 @@ export class Attempt {
   readonly #follow = () => this.#controller.abort(this.#caller?.reason);
 }
 
-/** No answer, or the connection broke. */
+/** The error when there was no answer, or the connection broke. */
 export function unreachable(url: string, cause: unknown): DragomanError {
   const reason = reasonOf(cause);
   return new DragomanError({
@@ -65,7 +65,7 @@ function silent(url: string, milliseconds: number): DragomanError {
   });
 }
 
-/** Runtimes report "fetch failed" with the reason in the cause. */
+/** The reason of a network error. Runtimes report "fetch failed", with the reason in the cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : '';
   const { cause } = error;

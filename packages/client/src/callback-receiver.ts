@@ -9,7 +9,7 @@ export interface CallbackReceiverOptions {
   readonly publicKey?: string;
   /** Called once for each answer. If it throws, the sender retries. */
   readonly onAnswer: (answer: MailboxResponse, callback: Callback) => void | Promise<void>;
-  /** How far the sender's clock may be from ours. Default: 300. */
+  /** Maximum difference between the sender's clock and ours. Default: 300. */
   readonly toleranceSeconds?: number;
   /** How many ids are remembered to detect repeats. Default: 10,000. */
   readonly remembers?: number;
@@ -24,14 +24,14 @@ export interface Callback {
   readonly id: string;
   /** When this try was signed. */
   readonly signedAt: Date;
-  /** Whether it was received before: then `onAnswer` was not called for it. */
+  /** Whether the callback was received before. `onAnswer` is not called for a repeat. */
   readonly isRepeat: boolean;
 }
 
 /** Why a callback was rejected. `status` is for the sender. */
 export class CallbackRefused extends Error {
   override readonly name = 'CallbackRefused';
-  /** With 503 it is welcome a little later. */
+  /** With 503, the sender may retry a little later. */
   readonly status: 400 | 401 | 413 | 503;
 
   constructor(status: CallbackRefused['status'], message: string) {
@@ -41,15 +41,16 @@ export class CallbackRefused extends Error {
 }
 
 /**
- * Takes the callbacks of a mailbox: checks their signatures (Standard Webhooks, HMAC or Ed25519), drops repeats, and hands
- * on each answer once. Callbacks come at least once, so an answer whose handling failed comes again.
+ * Receives the callbacks of a mailbox: checks their signatures (Standard Webhooks, HMAC or Ed25519), drops repeats, and
+ * passes on each answer once. Callbacks are delivered at least once, so an answer that could not be handled is
+ * delivered again.
  */
 export class CallbackReceiver {
   readonly #options: CallbackReceiverOptions;
   readonly #keys: Promise<readonly VerifyingKey[]>;
-  /** The state of each id: in progress or done. The oldest is dropped first. */
+  /** The callbacks in progress or done, by id. The oldest is dropped first. */
   readonly #seen = new Map<string, Promise<void>>();
-  /** Bytes of bodies that were read and whose signatures are not known to be good. */
+  /** The bytes that were read of bodies whose signatures are not verified yet. */
   #unproven = 0;
 
   constructor(options: CallbackReceiverOptions) {
@@ -78,14 +79,14 @@ export class CallbackReceiver {
       if (error instanceof CallbackRefused) return new Response(error.message, { status: error.status });
       return new Response(null, { status: 500 });
     } finally {
-      // Of what was refused the rest is not wanted.
+      // The rest of a refused body is not read.
       reader?.cancel().catch(() => {});
     }
   };
 
   /**
-   * The same for any other server. `body` is all its bytes, or what they are read from, such as a request of Node's: then nothing is
-   * read of what the headers alone show to be none. Rejects with `CallbackRefused`, or with what `onAnswer` threw.
+   * For any other server. `body` is the bytes, or a stream of them, such as a request of Node. Nothing is read from a
+   * stream if the headers are invalid. Rejects with `CallbackRefused`, or with the error of `onAnswer`.
    */
   async receive({ headers, body }: { readonly headers: AnyHeaders; readonly body: CallbackBody }): Promise<Callback> {
     const { onAnswer } = this.#options;
@@ -110,7 +111,7 @@ export class CallbackReceiver {
     return callback;
   }
 
-  /** All that can be checked before the body is read: anyone may send to a receiver. */
+  /** Checks everything that can be checked before the body is read, because anyone may send to a receiver. */
   #headOf(headers: AnyHeaders): Head {
     const { secret, publicKey, toleranceSeconds = 300, now = () => new Date() } = this.#options;
     const id = headerIn(headers, 'webhook-id');
@@ -129,7 +130,7 @@ export class CallbackReceiver {
     return { id, signedAt, signatures, prefix: new TextEncoder().encode(`${id}.${timestamp}.`) };
   }
 
-  /** The body, when it is signed. */
+  /** The body, if its signature is valid. */
   async #provenBody(head: Head, body: CallbackBody): Promise<Uint8Array> {
     if (body instanceof Uint8Array) {
       this.#checkSize(body.length);
@@ -156,7 +157,7 @@ export class CallbackReceiver {
     throw new CallbackRefused(401, NOT_SIGNED);
   }
 
-  /** Stops reading when the body, or all bodies together, exceed the limit. */
+  /** Throws if a body, or all unverified bodies together, exceed the limit. */
   #checkSize(bytes: number): void {
     const { maxBytes = MAX_BYTES } = this.#options;
     if (bytes > maxBytes) throw new CallbackRefused(413, `a callback has at most ${maxBytes} bytes`);
@@ -173,10 +174,10 @@ export class CallbackReceiver {
   }
 }
 
-/** A `Headers` object, or names in lower case with their values, as Node has them. */
+/** A `Headers` object, or an object with lower-case names, as Node has it. */
 type AnyHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** All of a body, or where its bytes come from. */
+/** The bytes of a body, or a stream of them. */
 type CallbackBody = Uint8Array | AsyncIterable<Uint8Array>;
 
 /** The headers of a callback. */
@@ -193,7 +194,7 @@ interface Signature {
   readonly base64: string;
 }
 
-/** How a key is written; its length where it has but one. */
+/** The format of a key. `length` is in bytes, for keys of one fixed length. */
 interface KeyForm {
   readonly name: string;
   readonly prefix: string;
@@ -219,7 +220,7 @@ async function isSigned(
   return false;
 }
 
-/** Several are sent at once while keys change; one valid signature is enough. */
+/** The signatures in a header. While keys change, several are sent, and one valid signature is enough. */
 function signaturesIn(header: string): Signature[] {
   return header
     .split(' ')
@@ -230,7 +231,7 @@ function signaturesIn(header: string): Signature[] {
     });
 }
 
-/** Without a key for the received schemes every callback would be refused, so the refusal says which key is missing. */
+/** Why no signature could be verified: names the key that is missing for the received schemes. */
 function whyNotSigned(schemes: ReadonlySet<string>): string {
   if (schemes.has('v1a'))
     return 'it is signed with Ed25519 (v1a) only, as for senders without a key: verify it with the public key';
@@ -247,7 +248,7 @@ async function ed25519Key(bytes: Uint8Array<ArrayBuffer>): Promise<VerifyingKey>
   return { scheme: 'v1a', verify: (signature, content) => crypto.subtle.verify('Ed25519', key, signature, content) };
 }
 
-/** Thrown by the constructor: later only the sender would see it. */
+/** The bytes of a key. The constructor throws for an invalid one: later, only the sender would see the error. */
 function keyBytes(text: string, { name, prefix, length }: KeyForm): Uint8Array<ArrayBuffer> {
   const bytes = typeof text === 'string' && text.startsWith(prefix) ? bytesOf(text.slice(prefix.length)) : undefined;
   if (bytes !== undefined && bytes.length > 0 && (length === undefined || bytes.length === length)) return bytes;
@@ -267,13 +268,16 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
 function answerIn(body: Uint8Array): MailboxResponse {
   const json = jsonIn(body);
   if (isObject(json) && typeof json['messageId'] === 'string') {
-    // Signed by our server, which writes nothing but whole answers.
+    // The body is signed by the server, which sends only complete answers.
     return json as unknown as MailboxResponse;
   }
   throw new CallbackRefused(400, 'the body must be an answer of a mailbox');
 }
 
-/** Parsed with the rules of JSON only: refusing the agent's signed bytes would lose the answer. */
+/**
+ * Parsed with the plain rules of JSON: a stricter parser could refuse bytes that are signed, and the answer would be
+ * lost.
+ */
 function jsonIn(body: Uint8Array): Json | undefined {
   try {
     return JSON.parse(new TextDecoder().decode(body)) as Json;
@@ -310,9 +314,12 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole;
 }
 
-/** More than ten million characters, the most an answer of our server has, each as `\u0000`, and what is around them. */
+/**
+ * A server's answer has at most ten million characters. Each may be escaped as `\u0000`, and there are fields around
+ * them.
+ */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Of all bodies together, before their senders are proven. */
+/** The limit for all bodies together whose signatures are not verified yet. */
 const MOST_UNPROVEN = 2 * MAX_BYTES;
 const NOT_SIGNED = 'no signature of this callback is valid';
 const SECRET: KeyForm = { name: 'secret', prefix: 'whsec_' };

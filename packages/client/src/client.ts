@@ -21,13 +21,16 @@ import type { WebSocketConstructor } from './web-socket.ts';
 import { Workflows } from './workflows.ts';
 
 export interface ClientOptions {
-  /** Where the server is: `http://127.0.0.1:7420`. A path is kept, for a server behind a proxy. */
+  /** The base URL of the server, such as `http://127.0.0.1:7420`. It may have a path, for a server behind a proxy. */
   readonly url: string;
-  /** The API key. Without one there are `health()`, a mailbox for anonymous senders, and `agent()` with a signature. */
+  /**
+   * The API key. Without a key, only `health()`, the mailbox for anonymous senders, and `agent()` with a signature
+   * work.
+   */
   readonly key?: string;
-  /** Instead of the runtime's own. */
+  /** Default: the `fetch` of the runtime. */
   readonly fetch?: typeof fetch;
-  /** For `connect()`, where the runtime has none: that of the `ws` package. Node has one of its own from version 22 on. */
+  /** For `connect()` in runtimes without a WebSocket, such as Node before version 22: that of the `ws` package. */
   readonly WebSocket?: WebSocketConstructor;
   readonly retry?: RetryOptions;
 }
@@ -51,7 +54,7 @@ export interface ReachableAgent {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** Of its A2A card. */
+  /** The URL of its A2A card. */
   readonly url: string;
 }
 
@@ -65,7 +68,7 @@ export function createClient(options: ClientOptions): Client {
   return new Client(options);
 }
 
-/** One server, as one caller. */
+/** A client of one server, with one key. */
 export class Client {
   readonly sessions: Sessions;
   /** The open questions to people. */
@@ -102,7 +105,7 @@ export class Client {
     return this.#send(this.#overHttp, input, options);
   }
 
-  /** The answer to a request sent before, by whomever with this key, from any frame on. */
+  /** The answer to an earlier request, sent by any program with this key, from any frame on. */
   resume(requestId: string, { after = -1, signal, onReconnect }: ResumeOptions = {}): StreamedAnswer {
     const exchange = {
       requestId: textGiven(requestId, 'requestId'),
@@ -124,7 +127,7 @@ export class Client {
     return insist(this.#http, this.#retry, request);
   }
 
-  /** Ends a running request. False when it had ended already. */
+  /** Cancels a running request. Returns `false` if it had ended already. */
   async cancel(requestId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
     const path = `e2a/requests/${encodeURIComponent(textGiven(requestId, 'requestId'))}/cancel`;
     const request = { method: 'POST', path, signal, gives: { cancelled: 'boolean' } } as const;
@@ -152,12 +155,12 @@ export class Client {
     return (await insist<{ agents: readonly ReachableAgent[] }>(this.#http, this.#retry, request)).agents;
   }
 
-  /** Whether the server is there, now. */
+  /** The health of the server. Not retried. */
   health({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ServerHealth> {
     return this.#http.json({ path: 'health', signal, gives: { status: 'string', service: 'string' } });
   }
 
-  /** Exchanges the one-time token of a link to the console for the keys it stands for. A second attempt would be refused. */
+  /** Exchanges the one-time token of a link to the console for its keys. Not retried, because a token is valid once. */
   signInWithToken(token: string): Promise<{ readonly key?: string; readonly admin_key?: string }> {
     const body = JSON.stringify({ token: textGiven(token, 'token') });
     return this.#http.json({ method: 'POST', path: 'console/sign-in', body, gives: {} });

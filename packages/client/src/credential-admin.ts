@@ -4,11 +4,14 @@ import type { Http } from './http.ts';
 export interface CredentialDefinition {
   /** `bearer-token` is sent in a header as `Bearer VALUE`; the others unchanged. */
   readonly type: 'bearer-token' | 'api-key' | 'password' | 'username';
-  /** Never returned. */
+  /** The secret. It is never returned. */
   readonly value: string;
-  /** Where it may be sent: `host` (port 443) or `host:port`. Needed unless its only place is `env`. */
+  /** Where the secret may be sent: `host` (port 443) or `host:port`. Required unless `places` has only `env`. */
   readonly hosts?: readonly string[];
-  /** The allowed places in a request; `env`: in the environment of a program of the configuration. Default: `header`. */
+  /**
+   * The places in a request that the secret may be sent in; `env` is the environment of a program of the configuration.
+   * Default: `header`.
+   */
   readonly places?: readonly ('header' | 'query' | 'body' | 'env')[];
   readonly description?: string;
 }
@@ -23,7 +26,7 @@ export interface Credential {
   readonly version: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** It was changed outside of the vault, and is not used any more. */
+  /** The credential was changed outside the vault, and is no longer used. */
   readonly damaged?: true;
 }
 
@@ -34,7 +37,7 @@ export interface UsedCredential extends Credential {
     readonly caller: string;
     readonly version: number;
     readonly host: string;
-    /** The request or operation it was for. */
+    /** The request or operation that used the credential. */
     readonly purpose: string | null;
     readonly outcome: string;
   }[];
@@ -57,13 +60,13 @@ export class CredentialAdmin {
     ).credentials;
   }
 
-  /** With its last uses. */
+  /** A credential with its last uses. */
   get(id: string): Promise<UsedCredential> {
     const path = `${CREDENTIALS}/${encodeURIComponent(id)}`;
     return this.#http.json({ path, gives: { id: 'string', uses: 'array' } });
   }
 
-  /** Makes or replaces it. */
+  /** Creates or replaces a credential. */
   put(id: string, definition: CredentialDefinition): Promise<Credential> {
     const path = `${CREDENTIALS}/${encodeURIComponent(id)}`;
     return this.#http.json({
@@ -82,7 +85,10 @@ export class CredentialAdmin {
     });
   }
 
-  /** Seals all of them again: with the key, or one the server makes where its key is in a file. */
+  /**
+   * Seals all credentials with a new key. `key` is needed if the old one is in the environment; otherwise the server
+   * generates one.
+   */
   rotate(key?: string): Promise<{ rotated: true }> {
     const body = JSON.stringify(key === undefined ? {} : { key });
     return this.#http.json({ method: 'POST', path: 'admin/v1/vault/rotate', body, gives: { rotated: 'boolean' } });

@@ -9,12 +9,12 @@ import {
 } from '@dragoman/protocols';
 
 /**
- * Everything that goes wrong between a caller and an answer: the server's refusal, an agent's error, a server that cannot
- * be reached. Match on `code`, never on the message.
+ * Every error of a request: a refusal of the server, an error of an agent, a server that cannot be reached. Match on
+ * `code`, never on the message.
  */
 export class DragomanError extends Error {
   override readonly name = 'DragomanError';
-  /** The code on the wire: `rate_limited` in a problem, `E2A.CANCELLED` or the agent's own code in a frame. */
+  /** The code as received: `rate_limited` in a problem document, `E2A.CANCELLED` or an agent's own code in a frame. */
   readonly code: string;
   /** The HTTP status, when there was one. */
   readonly status: number | undefined;
@@ -41,7 +41,7 @@ export class DragomanError extends Error {
     this.details = parts.details ?? {};
   }
 
-  /** Whether it is this failure in either spelling: `error.is('cancelled')` is true of `E2A.CANCELLED` too. */
+  /** Whether the error has this code, in either spelling: `error.is('cancelled')` is also true for `E2A.CANCELLED`. */
   is(code: FailureCode): boolean {
     return this.code === code || this.code === FAILURES[code].e2a;
   }

@@ -8,17 +8,17 @@ export type SendInput = string | Partial<E2AEnvelope>;
 export interface EnvelopeOptions {
   /** The target. Default: the server's default agent. */
   readonly agent?: string | undefined;
-  /** The conversation it belongs to. */
+  /** The session that the request belongs to. */
   readonly session?: string | undefined;
-  /** Whether every frame is wanted, or the final one alone. Default: every one. */
+  /** Whether to receive every frame, or only the final one. Default: every frame. */
   readonly stream?: boolean | undefined;
   /** Default: a new id. */
   readonly requestId?: string | undefined;
   /** A stable id for the request, for callers that may repeat it after their own restart. */
   readonly idempotencyKey?: string | undefined;
-  /** How soon it should have its turn where it has to wait for the agent, among your own. Default: normal. */
+  /** The order in which your own requests get their turn while they wait for the agent. Default: normal. */
   readonly priority?: RequestPriority | undefined;
-  /** Until when an answer is wanted. A request that has not started by then ends with `E2A.EXPIRED`. */
+  /** A request that has not started by this time ends with `E2A.EXPIRED`. */
   readonly expiresAt?: Date | undefined;
 }
 
@@ -45,7 +45,7 @@ export function envelopeOf(input: SendInput, options: EnvelopeOptions): E2AEnvel
   };
 }
 
-/** The same key must come with the same body, so the id is made from it as the server would. */
+/** The id that the server would make from the key. A repeat must have the same body, so it needs the same id. */
 function idOf(idempotencyKey: string | undefined): string | undefined {
   if (idempotencyKey === undefined) return undefined;
   if (typeof idempotencyKey === 'string' && /^[\x21-\x7e]{1,255}$/.test(idempotencyKey))

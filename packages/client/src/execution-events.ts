@@ -5,7 +5,6 @@ import { DragomanError } from './dragoman-error.ts';
 import type { Http } from './http.ts';
 import { type RetryOptions, RetryPauses } from './retry.ts';
 
-/** One event of an execution. */
 export type ExecutionEvent =
   | { readonly event: 'operation-started'; readonly operationId: string; readonly key?: string }
   | {
@@ -14,12 +13,12 @@ export type ExecutionEvent =
       readonly key?: string;
       readonly status: string;
       readonly duration_ms: number;
-      /** The result is from the cache. */
+      /** Whether the result is from the cache. */
       readonly cached?: boolean;
       /** The URL of the API call that failed, without secrets. */
       readonly url?: string;
     }
-  /** It waits for a person. */
+  /** The execution waits for a person. */
   | {
       readonly event: 'question-asked';
       readonly operationId: string;
@@ -37,7 +36,7 @@ export type ExecutionEvent =
 export interface EventsOptions {
   readonly http: Http;
   readonly retry: Required<RetryOptions>;
-  /** Of the events, below the server's url. */
+  /** The path of the events, relative to the server's URL. */
   readonly path: string;
   readonly signal: AbortSignal | undefined;
 }
@@ -62,7 +61,7 @@ export async function* executionEvents(options: EventsOptions): AsyncGenerator<E
   }
 }
 
-/** Over one connection. The place moves with every event. */
+/** The events over one connection. Each event moves `place`. */
 async function* eventsAfter(
   place: { after: number },
   { http, path, signal }: EventsOptions,
@@ -88,5 +87,5 @@ async function* eventsAfter(
 }
 
 const NOTHING = Promise.resolve(undefined);
-/** The last event has all results, so its limit is higher. */
+/** The limit of one event. It is higher than elsewhere, because the last event has all results. */
 const MOST_BYTES = 128 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import type { E2AResponse } from '@dragoman/protocols';
 
 /**
- * The received but unread frames of one answer. A WebSocket has no backpressure, so
- * the queue is bounded: further frames are dropped, and the reader fetches them from the journal.
+ * The received but unread frames of one answer. A WebSocket has no backpressure, so the queue is bounded: further
+ * frames are dropped, and the reader fetches them from the journal.
  */
 export class FrameQueue {
   readonly #frames: { readonly frame: E2AResponse; readonly size: number }[] = [];
@@ -18,14 +18,14 @@ export class FrameQueue {
 
   push(frame: E2AResponse, size: number): void {
     this.#hasOverflowed ||= this.#size > 0 && this.#size + size > this.#maxSize;
-    // Once one is missing, those after it are of no use.
+    // After a dropped frame, later ones are dropped, too.
     if (this.#hasOverflowed) return;
     this.#frames.push({ frame, size });
     this.#size += size;
     this.#wake();
   }
 
-  /** No more frames follow. Those received can still be read. */
+  /** Reports that no more frames follow. Received frames can still be read. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#wake();

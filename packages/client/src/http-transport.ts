@@ -6,8 +6,8 @@ import { readFrame } from './read-frame.ts';
 import type { ResumeAttempt, SendAttempt, Transport } from './transport.ts';
 
 /**
- * Frames over HTTP, as NDJSON. SSE would add nothing: a frame has its number inside, a line break ends it as surely
- * as a blank line, and `EventSource` can neither post nor send a key.
+ * Sends requests over HTTP, and reads frames as NDJSON. SSE has no advantage here: a frame contains its number, and
+ * `EventSource` can neither post nor send a key.
  */
 export class HttpTransport implements Transport {
   readonly #http: Http;
@@ -53,14 +53,14 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** After the final frame only the end of the body is left. Once it is read, the connection can serve the next request. */
+/** Reads the end of the body after the final frame, so that the connection can serve the next request. */
 async function finish(reader: ReadableStreamDefaultReader<Uint8Array>, attempt: Attempt): Promise<void> {
   const timer = setTimeout(() => attempt.end(), FINISH_MS);
   try {
     const { done } = await reader.read();
     if (!done) attempt.end();
   } catch {
-    // The caller does not wait for this connection any more.
+    // Nobody waits for this connection any more.
   } finally {
     clearTimeout(timer);
     attempt.leave();

@@ -12,25 +12,25 @@ export interface HttpOptions {
 
 export interface ClientRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below the server's url, without a leading slash. */
+  /** Relative to the server's URL, without a leading slash. */
   readonly path: string;
   readonly accept?: string;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** The body describes the error. */
+  /** Whether an error status is returned like any other, because its body describes the error. */
   readonly anyStatus?: boolean;
 }
 
 export interface JsonRequest<T> extends ClientRequest {
-  /** The required members of the answer: another program may be behind the URL. */
+  /** The members that the answer must have. They are checked, because another program may be behind the URL. */
   readonly gives: Gives<NoInfer<T>>;
 }
 
 /** Requests to one server with one key. */
 export class Http {
   readonly url: string;
-  /** The caller's credentials. */
+  /** The API key. */
   readonly key: string | undefined;
   readonly #fetch: typeof fetch;
   readonly #silenceMs: number;
@@ -38,12 +38,15 @@ export class Http {
   constructor({ url, key, fetch, silenceMs }: HttpOptions) {
     this.url = serverUrl(url);
     this.key = checkedKey(key);
-    // Called without `this`: a browser's fetch refuses any `this` but the window.
+    // Called without `this`, because a browser's fetch accepts no other `this` than the window.
     this.#fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
     this.#silenceMs = silenceMs;
   }
 
-  /** An answer whose body is still to be read, with the attempt to read it by. Anything but 2xx, or of another type, is thrown. */
+  /**
+   * Sends a request and returns the response before its body is read, with the attempt that reads must use. Throws for
+   * any status but 2xx, and for an unexpected content type.
+   */
   async open(request: ClientRequest): Promise<{ response: Response; attempt: Attempt }> {
     const { method = 'GET', path, accept = 'application/json', body, headers, signal } = request;
     const attempt = new Attempt({ caller: signal, silenceMs: this.#silenceMs, url: this.url });
@@ -56,7 +59,7 @@ export class Http {
         ...headers,
       },
       ...(body !== undefined && { body }),
-      // A key goes to the server it is for and nowhere else.
+      // A redirect is not followed, because the key must not go to another server.
       redirect: 'manual',
       signal: attempt.signal,
     };
@@ -74,7 +77,7 @@ export class Http {
     }
   }
 
-  /** One request, one JSON answer. */
+  /** Sends a request and returns its JSON answer. */
   async json<T>({ gives, ...request }: JsonRequest<T>): Promise<T> {
     const { response, attempt } = await this.open(request);
     try {
@@ -86,7 +89,7 @@ export class Http {
   }
 }
 
-/** The address of a server, with the slash at its end that everything else comes behind. */
+/** The URL of a server with a slash at its end, for paths to be appended. */
 export function serverUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {

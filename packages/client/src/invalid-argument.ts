@@ -1,12 +1,12 @@
 import { isObject, nearest, show } from '@dragoman/protocols';
 import { DragomanError } from './dragoman-error.ts';
 
-/** An invalid argument. Thrown before anything is sent. */
+/** The error for an invalid argument. It is thrown before anything is sent. */
 export function invalidArgument(message: string, ...suggestions: string[]): DragomanError {
   return new DragomanError({ code: 'invalid_argument', message, suggestions });
 }
 
-/** A non-empty string, such as an id. */
+/** Returns a non-empty string, such as an id, or throws. */
 export function textGiven(value: string, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw invalidArgument(`${name} must be a non-empty string; got ${shown(value)}`);
@@ -17,7 +17,7 @@ export function objectGiven<T extends object>(value: T, name: string, example: s
   throw invalidArgument(`${name} must be an object, such as ${example}; got ${shown(value)}`);
 }
 
-/** It contains a value that JSON cannot represent, such as a BigInt or a cycle. */
+/** The error for a value that JSON cannot represent, such as a BigInt or a cycle. */
 export function unsayable(what: string, cause: unknown): DragomanError {
   const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
   return new DragomanError({
@@ -27,7 +27,7 @@ export function unsayable(what: string, cause: unknown): DragomanError {
   });
 }
 
-/** An unknown option would have no effect. */
+/** Throws for an unknown option, which would have no effect. */
 export function optionsGiven<T extends object>(options: T, known: readonly (keyof T & string)[]): T {
   objectGiven(options, 'options', `{ ${known[0]} }`);
   for (const name in options) {

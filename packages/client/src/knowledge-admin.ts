@@ -3,7 +3,7 @@ import type { Http } from './http.ts';
 /** Documents that agents may search. */
 export interface KnowledgeBaseInput {
   readonly description?: string;
-  /** Who may search it, by id; `"*"` is everyone, an empty list is nobody. */
+  /** The ids of the agents that may search it; `"*"` means all, an empty list none. */
   readonly agents: readonly string[];
   readonly documents: readonly KnowledgeDocument[];
 }
@@ -21,11 +21,10 @@ export interface KnowledgeBaseSummary {
   readonly id: string;
   readonly description: string | null;
   readonly agents: readonly string[];
-  /** How many it has. */
+  /** The number of documents. */
   readonly documents: number;
 }
 
-/** Administration of knowledge bases. */
 export class KnowledgeAdmin {
   readonly #http: Http;
 
@@ -38,7 +37,7 @@ export class KnowledgeAdmin {
     return (await this.#http.json<{ knowledge_bases: KnowledgeBaseSummary[] }>({ path: BASES, gives })).knowledge_bases;
   }
 
-  /** Makes or replaces it, with all its documents. */
+  /** Creates or replaces a knowledge base, with all its documents. */
   put(id: string, base: KnowledgeBaseInput): Promise<KnowledgeBaseSummary> {
     const gives = { id: 'string', documents: 'number' } as const;
     return this.#http.json({ method: 'PUT', path: pathOf(id), body: JSON.stringify(base), gives });

@@ -3,22 +3,22 @@ import type { Http } from './http.ts';
 import { insist } from './insist.ts';
 import type { RetryOptions } from './retry.ts';
 
-/** The query, and how many hits to return. */
+/** The options of a search. */
 export interface KnowledgeQuery {
-  /** Only things of this kind. */
+  /** Only hits of this type. */
   readonly type?: KnowledgeHit['type'];
   /** Only the documents of this knowledge base. */
   readonly kb_id?: string;
-  /** Hits at most. Default: 5. */
+  /** Maximum number of hits. Default: 5. */
   readonly top_k?: number;
   /** Trims the answer to about this many tokens. */
   readonly token_budget?: number;
-  /** Adds a JSON Schema that has only the operations found. */
+  /** Adds a JSON Schema with only the operations that were found. */
   readonly partial_schema?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** One thing that was found, with what is needed to use it. */
+/** One hit, with what is needed to use it. */
 export interface KnowledgeHit {
   readonly type: 'operation' | 'api' | 'endpoint' | 'tool' | 'workflow' | 'document';
   readonly id: string;
@@ -28,11 +28,11 @@ export interface KnowledgeHit {
 
 export interface KnowledgeAnswer {
   readonly query: string;
-  /** Best first. */
+  /** The best hit first. */
   readonly results: readonly KnowledgeHit[];
   readonly count: number;
   readonly ranking: 'words' | 'words+meaning';
-  /** Entries that were compared by words only. */
+  /** The number of entries that were compared only by words. */
   readonly pending?: number;
   readonly tokens?: number;
   readonly left_out?: number;
@@ -43,7 +43,7 @@ export interface KnowledgeAnswer {
 export interface SearchableBase {
   readonly id: string;
   readonly description: string | null;
-  /** How many it has. */
+  /** The number of documents. */
   readonly documents: number;
 }
 
@@ -57,7 +57,7 @@ export class Knowledge {
     this.#retry = retry;
   }
 
-  /** The search query. */
+  /** Searches by meaning. */
   search(query: string, { signal, ...options }: KnowledgeQuery = {}): Promise<KnowledgeAnswer> {
     const body = JSON.stringify({ query, ...options });
     const gives = { results: 'array' } as const;

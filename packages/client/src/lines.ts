@@ -1,17 +1,17 @@
 import { DragomanError } from './dragoman-error.ts';
 
 /**
- * The lines of a stream of bytes, blank ones too: the server sends them as signs of life. A last line without its line
- * break may be half of one, so it is never given.
+ * Splits a stream of bytes into lines, including blank ones, which the server sends as heartbeats. A last line without
+ * a line break is never returned, because it may be incomplete.
  */
 export class Lines {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  /** Of the line that has not ended yet. */
+  /** The pieces of the line that is not complete yet. */
   #partial: Uint8Array[] = [];
   #partialBytes = 0;
 
   push(chunk: Uint8Array): string[] {
-    // Nearly every chunk ends where a line does.
+    // Fast path: nearly every chunk ends with a line break.
     const end = chunk[chunk.length - 1] === LF ? chunk.length : chunk.lastIndexOf(LF) + 1;
     if (end === 0) {
       this.#begin(chunk);
@@ -29,7 +29,7 @@ export class Lines {
   #begin(part: Uint8Array): void {
     this.#partialBytes += part.length;
     if (this.#partialBytes > MAX_LINE) throw unreadable(`a line of more than ${MAX_LINE} bytes`);
-    // A copy: whose memory the chunk is, is not ours to know.
+    // The bytes are copied, because the caller may reuse the memory of the chunk.
     this.#partial.push(new Uint8Array(part));
   }
 
@@ -44,7 +44,6 @@ export class Lines {
     return whole;
   }
 
-  /** Decodes whole lines. */
   #decode(bytes: Uint8Array): string {
     try {
       return this.#decoder.decode(bytes);

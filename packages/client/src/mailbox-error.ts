@@ -1,7 +1,7 @@
 import { FAILURES, type FailureCode, type JsonObject } from '@dragoman/protocols';
 import { DragomanError, textsIn } from './dragoman-error.ts';
 
-/** A refusal in the mailbox's shape, `{error, errors?, message?, retryAfter?}`; `undefined` for anything else. */
+/** The error in the mailbox's format, `{error, errors?, message?, retryAfter?}`; `undefined` for any other body. */
 export function mailboxErrorOf(
   json: JsonObject,
   status: number,

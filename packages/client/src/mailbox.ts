@@ -11,7 +11,7 @@ export interface MailboxOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Some messages of a thread, in order. */
+/** A page of the messages of a thread, in order. */
 export interface MailboxThreadPage {
   readonly threadId: string;
   readonly messages: readonly ((MailboxMessage | MailboxResponse) & { readonly sequence: number })[];
@@ -26,7 +26,7 @@ export interface ThreadListQuery extends MailboxOptions {
   readonly limit?: number;
 }
 
-/** Some threads, in the order of their ids. */
+/** A page of threads, in the order of their ids. */
 export interface MailboxThreadList {
   readonly threads: readonly {
     readonly threadId: string;
@@ -44,7 +44,7 @@ export interface MailboxAbout {
   readonly name: string;
   readonly agentId: string | null;
   readonly description: string;
-  /** The server's own. */
+  /** The version of the server. */
   readonly version: string;
   readonly protocol: string;
   readonly specVersion: string;
@@ -52,7 +52,7 @@ export interface MailboxAbout {
   readonly contentTypes: readonly string[];
   /** Whether it accepts senders without a key. */
   readonly anonymous: boolean;
-  /** The agents they may write to. */
+  /** The agents that senders without a key may write to. */
   readonly agents: readonly MailboxAgent[];
   readonly limits: {
     readonly requestsPerMinute: number;
@@ -63,7 +63,7 @@ export interface MailboxAbout {
   readonly callbacks: {
     readonly publicKey: string;
     readonly signatures: readonly string[];
-    /** For one try, and after the first. */
+    /** The timeout of one attempt, and the number of attempts after the first. */
     readonly timeoutSeconds: number;
     readonly retries: number;
   };
@@ -89,9 +89,9 @@ export class Mailbox {
   }
 
   /**
-   * Sends a message, in the spec's own shape: `{ from: 'MyAgent', message: 'Hello!' }`. Gives the answer, or, when that takes
-   * longer or goes to a `callbackUrl`, an acknowledgement: its `metadata.status` is `received`, and its `replyTo` the id to
-   * ask `answer` for. The message has an id before it is sent, so that trying again cannot send it twice.
+   * Sends a message in the specification's format: `{ from: 'MyAgent', message: 'Hello!' }`. Returns the answer. If the
+   * answer takes longer or goes to a `callbackUrl`, it returns an acknowledgement: `metadata.status` is `received`, and
+   * `replyTo` is the id for `answer`. The message has an id before it is sent, so that a retry cannot send it twice.
    */
   async send(message: MailboxInput, options: MailboxOptions = {}): Promise<MailboxResponse> {
     if (!isObject(message)) throw noMessage(message);
@@ -102,8 +102,8 @@ export class Mailbox {
   }
 
   /**
-   * The answer to a message sent before, or its acknowledgement while there is none. `from` is the name it was sent by: a client
-   * without a key says it where others at its address use the same ids.
+   * The answer to an earlier message, or its acknowledgement as long as there is none. `from` is the sender's name: a
+   * client without a key must give it if other senders at its address use the same id.
    */
   async find(
     messageId: string,
@@ -127,13 +127,13 @@ export class Mailbox {
     }
   }
 
-  /** Your threads, in the order of their ids; with `as: 'agent'`, those that you answered in. */
+  /** A page of your threads, in the order of their ids; with `as: 'agent'`, of the threads that you answered in. */
   async threads({ as = 'sender', after, limit = 50, signal }: ThreadListQuery = {}): Promise<MailboxThreadList> {
     const from = after === undefined ? '' : `&after=${encodeURIComponent(after)}`;
     return this.#insist({ path: `a2a/threads?as=${as}&limit=${limit}${from}`, signal, gives: { threads: 'array' } });
   }
 
-  /** The messages of a thread after this sequence number. Default: the first fifty. */
+  /** A page of the messages of a thread, after a sequence number. Default: the first fifty. */
   async thread(
     threadId: string,
     { after = 0, limit = 50, signal }: MailboxOptions & { readonly after?: number; readonly limit?: number } = {},
@@ -142,12 +142,12 @@ export class Mailbox {
     return this.#insist({ path, signal, gives: { messages: 'array' } });
   }
 
-  /** The identity of the mailbox and the key that signs its callbacks. */
+  /** The description of the mailbox, with the key that signs its callbacks. */
   about(options: MailboxOptions = {}): Promise<MailboxAbout> {
     return this.#http.json({ path: 'agent', signal: options.signal, gives: { name: 'string', callbacks: 'object' } });
   }
 
-  /** Idempotent: the same id gets the same answer. */
+  /** Retries a request. Sending is idempotent, because every message has an id. */
   #insist<T>(request: JsonRequest<T>): Promise<T> {
     return insist(this.#http, this.#retry, request);
   }
@@ -161,7 +161,7 @@ function bodyOf(message: object): string {
   }
 }
 
-/** Every message has a sender, so a text alone is not a message. */
+/** The error for a text without a sender: every message has one. */
 function noMessage(given: unknown): DragomanError {
   const text = typeof given === 'string' ? given : 'Hello!';
   return invalidArgument(

@@ -2,22 +2,22 @@ import type { Http } from './http.ts';
 
 /** A server that shares its database with others. */
 export interface ServerNode {
-  /** It changes with each start. */
+  /** The number of the node, which changes with each start. */
   readonly node: number;
   readonly name: string;
   readonly version: string;
   readonly state: 'live' | 'leaving' | 'left' | 'dead';
-  /** The server that answers. */
+  /** Whether this is the server that sent the answer. */
   readonly is_self: boolean;
   readonly started_at: string;
-  /** When it last showed that it is alive. */
+  /** The time of its last heartbeat. */
   readonly beat_at: string;
   readonly silent_ms: number;
-  /** How far its clock is ahead of the database's; null before it is known. */
+  /** How far the node's clock is ahead of the database's; null before it is known. */
   readonly clock_skew_ms: number | null;
   readonly config_digest: string | null;
   readonly peer_url: string | null;
-  /** What it is responsible for. */
+  /** The work that the node is responsible for. */
   readonly holds: {
     readonly requests: number;
     readonly executions: number;

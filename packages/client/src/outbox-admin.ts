@@ -1,22 +1,22 @@
 import type { Http } from './http.ts';
 
-/** A callback, and what became of it. */
+/** A callback and its state. */
 export interface Delivery {
   readonly id: string;
-  /** On whose behalf it is sent. */
+  /** The agent on whose behalf it is sent. */
   readonly agent_id: string;
-  /** The message it answers. */
+  /** The id of the message that it answers. */
   readonly request_id: string;
-  /** Its own, the same at every attempt. */
+  /** The id of the callback itself, the same at every attempt. */
   readonly message_id: string;
   readonly url: string;
-  /** `dead` is one that was given up. */
+  /** `due`: waits for an attempt; `dead`: was given up. */
   readonly state: 'due' | 'delivered' | 'dead';
-  /** 0 goes first, 2 last. */
+  /** From 0, sent first, to 2, sent last. */
   readonly priority: number;
   readonly attempts: number;
   readonly created_at: string;
-  /** When it is tried next; null when it is not. */
+  /** The time of the next attempt; null if there is none. */
   readonly next_at: string | null;
   readonly expires_at: string | null;
   readonly ended_at: string | null;
@@ -24,9 +24,9 @@ export interface Delivery {
   readonly failures: readonly { readonly at: string; readonly reason: string; readonly status?: number }[];
 }
 
-/** One that is tried again. */
+/** A callback that is retried. */
 export interface RetriedDelivery extends Delivery {
-  /** Its URL had answered 410, and may be called again with that. */
+  /** Whether the retry enabled its URL again, which had answered 410. */
   readonly url_enabled: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface DeliveryQuery {
 
 export interface DeliveryPage {
   readonly deliveries: readonly Delivery[];
-  /** On all pages. */
+  /** The number of callbacks on all pages. */
   readonly total: number;
   /** Null on the last page. */
   readonly next_cursor: string | null;
@@ -54,7 +54,7 @@ export class OutboxAdmin {
     this.#http = http;
   }
 
-  /** Newest first. */
+  /** A page of callbacks, the newest first. */
   list(query: DeliveryQuery = {}): Promise<DeliveryPage> {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
@@ -62,8 +62,8 @@ export class OutboxAdmin {
   }
 
   /**
-   * Tries a dead one again, now, with the same id and body; a URL that answered 410 is enabled by it, even if the callback
-   * has expired and is not sent.
+   * Retries a dead callback at once, with the same id and body. This also enables a URL that had answered 410, even if
+   * the callback has expired and is not sent.
    */
   retry(id: string): Promise<RetriedDelivery> {
     const path = `${OUTBOX}/${encodeURIComponent(id)}/retry`;
@@ -80,14 +80,14 @@ export class OutboxAdmin {
     return this.#http.json({ method: 'POST', path, gives: { id: 'string', state: 'string' } });
   }
 
-  /** Retries every dead callback to a host. `complete`: whether all dead ones were checked. */
+  /** Retries every dead callback to a host. `complete` reports whether all dead callbacks were checked. */
   retryHost(host: string): Promise<{ host: string; retried: number; complete: boolean }> {
     const path = `admin/v1/outbox-hosts/${encodeURIComponent(host)}/retry`;
     return this.#http.json({ method: 'POST', path, gives: { retried: 'number' } });
   }
 }
 
-/** A callback with what is sent. */
+/** A callback with its headers and body. */
 export interface DeliveryDetail extends Delivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

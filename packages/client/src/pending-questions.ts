@@ -7,7 +7,7 @@ import type { RetryOptions } from './retry.ts';
 /** An open question, with the request it belongs to. */
 export interface PendingQuestion extends Question {
   readonly request_id: string;
-  /** Who sent the request. */
+  /** The sender of the request. */
   readonly caller_id: string;
   readonly agent_id: string;
   readonly session_id: string | null;
@@ -30,19 +30,22 @@ export class PendingQuestions {
     this.#retry = retry;
   }
 
-  /** The open ones, oldest first: those of your requests, or of everyone with the operation `questions.answer`. */
+  /** The open questions, oldest first: those of your requests, or all with the permission for `questions.answer`. */
   async list({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly PendingQuestion[]> {
     const request = { path: 'e2a/questions?state=open', signal, gives: { questions: 'array' } } as const;
     return (await insist<{ questions: PendingQuestion[] }>(this.#http, this.#retry, request)).questions;
   }
 
-  /** The last 200 that have ended since the server started, newest first. */
+  /** The last 200 questions that have ended since the server started, newest first. */
   async ended({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly PastQuestion[]> {
     const request = { path: 'e2a/questions?state=ended', signal, gives: { questions: 'array' } } as const;
     return (await insist<{ questions: PastQuestion[] }>(this.#http, this.#retry, request)).questions;
   }
 
-  /** Answers one. The first answer counts: throws `conflict` when it has one, or its request has ended. */
+  /**
+   * Answers a question. Only the first answer counts: throws `conflict` if there is one already, or the request has
+   * ended.
+   */
   async answer(
     question: { readonly request_id: string; readonly question_id: string },
     answer: GivenAnswer,

@@ -14,11 +14,11 @@ export class Place {
     this.#requestId = requestId;
     this.#finalOnly = finalOnly;
     this.#after = after;
-    // The order starts at 0 unless it has seen what comes before; further faults of that frame are ignored.
+    // The order starts at 0, so a frame with the given sequence is fed to it. Other faults of this frame are ignored.
     if (after >= 0) this.#order.receive(newResponse({ request_id: requestId, sequence: after }));
   }
 
-  /** The sequence of the last frame taken; -1 before the first. */
+  /** The sequence of the last accepted frame; -1 before the first. */
   get after(): number {
     return this.#after;
   }
@@ -27,7 +27,10 @@ export class Place {
     return this.#isAtEnd;
   }
 
-  /** Whether the frame is the reader's next; false for one it has, and for one that is not for it. */
+  /**
+   * Whether the frame is the reader's next one. `false` for a repeated frame, and for a frame that is not part of the
+   * answer.
+   */
   takes(frame: E2AResponse): boolean {
     if (isKeepalive(frame) || isServerPush(frame) || this.#isAtEnd) return false;
     if (this.#finalOnly || (frame.is_final && !frame.is_stream)) return this.#takesFinal(frame);
@@ -40,14 +43,14 @@ export class Place {
     return true;
   }
 
-  /** Of an answer that is not a stream only the last frame counts, with any number. */
+  /** If an answer is not a stream, only its final frame counts, whatever its sequence is. */
   #takesFinal(frame: E2AResponse): boolean {
     if (!frame.is_final || frame.request_id !== this.#requestId) return false;
     this.#isAtEnd = true;
     return true;
   }
 
-  /** Frames are missing on this connection, but not in the journal. */
+  /** The error when frames are missing on this connection. They are still in the journal. */
   #gap({ sequence }: E2AResponse): DragomanError {
     return new DragomanError({
       code: 'frame_missing',

@@ -3,7 +3,10 @@ import { DragomanError, isRetryable, issuesIn, textsIn } from './dragoman-error.
 import { mailboxErrorOf } from './mailbox-error.ts';
 import { workflowErrorOf } from './workflow-error.ts';
 
-/** The error of an HTTP answer other than 2xx: RFC 9457, the format of the mailbox or of workflows, or any other body. */
+/**
+ * The error of an HTTP answer other than 2xx. Its body may be RFC 9457, in the format of the mailbox or of workflows,
+ * or anything else.
+ */
 export async function errorOfResponse(response: Response, url: string): Promise<DragomanError> {
   const { status, headers } = response;
   const wait = retryAfterMs(headers.get('retry-after'), new Date());
@@ -24,7 +27,7 @@ export async function errorOfResponse(response: Response, url: string): Promise<
     retryable: isRetryable(code) ?? isPassingStatus(status),
     issues: issuesIn(problem['issues']),
     suggestions: textsIn(problem['suggestions']),
-    // The body has it too: a page of another origin may not see the header.
+    // The body has the time, too: a page of another origin may not see the header.
     retryAfter: retryAfter ?? (typeof problem['retry_after'] === 'number' ? problem['retry_after'] : undefined),
   });
 }
@@ -36,7 +39,7 @@ async function jsonIn(response: Response): Promise<JsonObject | undefined> {
   return json.ok && isObject(json.value) ? json.value : undefined;
 }
 
-/** Not an answer of a Dragoman server: from a proxy, or another program behind the URL. */
+/** The error for an answer that is not from a Dragoman server, but from a proxy or another program behind the URL. */
 function unexpected(response: Response, url: string, retryAfter: number | undefined): DragomanError {
   const { status, type } = response;
   const redirects = type === 'opaqueredirect' || (status >= 300 && status < 400);

@@ -10,19 +10,22 @@ export class QuestionAdmin {
     this.#http = http;
   }
 
-  /** The open ones, oldest first. */
+  /** The open questions, oldest first. */
   async list({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly PendingQuestion[]> {
     const request = { path: 'admin/v1/questions', signal, gives: { questions: 'array' } } as const;
     return (await this.#http.json<{ questions: readonly PendingQuestion[] }>(request)).questions;
   }
 
-  /** The last 200 that have ended since the server started, newest first. */
+  /** The last 200 questions that have ended since the server started, newest first. */
   async ended({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly PastQuestion[]> {
     const request = { path: 'admin/v1/questions?state=ended', signal, gives: { questions: 'array' } } as const;
     return (await this.#http.json<{ questions: readonly PastQuestion[] }>(request)).questions;
   }
 
-  /** The first answer counts: throws `conflict` when it has one, or its request has ended. */
+  /**
+   * Answers a question. Only the first answer counts: throws `conflict` if there is one already, or the request has
+   * ended.
+   */
   async answer({ question_id: id }: { readonly question_id: string }, answer: GivenAnswer): Promise<QuestionAnswer> {
     const taken = await this.#http.json<{ answer: QuestionAnswer }>({
       method: 'POST',

@@ -1,7 +1,7 @@
 import { DATA_LIMITS, decodeResponse, type E2AResponse, parseJson } from '@dragoman/protocols';
 import { DragomanError } from './dragoman-error.ts';
 
-/** A frame from its JSON text. Values a newer server may have are kept: the reader decides what they mean to it. */
+/** Reads a frame from JSON. Unknown values, which a newer server may send, are kept for the reader. */
 export function readFrame(text: string): E2AResponse {
   const json = parseJson(text, DATA_LIMITS);
   const frame = json.ok ? decodeResponse(json.value, { lenient: true }) : json;

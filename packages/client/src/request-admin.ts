@@ -10,12 +10,12 @@ export class RequestAdmin {
     this.#http = http;
   }
 
-  /** All requests, latest change first. */
+  /** A page of all requests, the latest change first. */
   list({ signal, ...query }: RequestListQuery & { readonly owner?: string | undefined } = {}): Promise<RequestPage> {
     return this.#http.json({ path: `admin/v1/requests?${queryOf(query)}`, signal, gives: REQUEST_PAGE });
   }
 
-  /** Of several agents' requests of this id the newest, or that of `agentId`. */
+  /** Explains a request. If several agents have used the id, it is that of `agentId`, or the newest one. */
   explain(requestId: string, { agentId }: { agentId?: string | undefined } = {}): Promise<Explanation> {
     return this.#http.json({ path: pathOf(requestId, agentId), gives: EXPLANATION });
   }
@@ -30,8 +30,8 @@ export class RequestAdmin {
   }
 
   /**
-   * Takes a request with its answer, or an execution with its events and result, off the record for good. `agentId` says whose
-   * is meant where several agents have used the id. One that is under way is refused as a conflict.
+   * Deletes a request with its answer, or an execution with its events and result, for good. If several agents have
+   * used the id, `agentId` is required. Throws `conflict` for one that is running.
    */
   forget(
     requestId: string,

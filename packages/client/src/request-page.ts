@@ -1,6 +1,6 @@
-/** Which requests to list. Every absent member leaves a condition out. */
+/** Which requests to list. An absent member sets no condition. */
 export interface RequestListQuery {
-  /** Who answers them. */
+  /** The agent that answers. */
   readonly agent?: string | undefined;
   readonly session?: string | undefined;
   readonly state?: ListedState | undefined;
@@ -8,7 +8,7 @@ export interface RequestListQuery {
   readonly protocol?: string | undefined;
   /** Only requests whose message contains this text. */
   readonly text?: string | undefined;
-  /** Those that changed at this time or later, RFC 3339. */
+  /** Only requests that changed at this time or later (RFC 3339). */
   readonly since?: string | undefined;
   /** The `next_cursor` of the page before. */
   readonly cursor?: string | undefined;
@@ -19,21 +19,24 @@ export interface RequestListQuery {
 
 export type ListedState = 'waiting' | 'running' | 'completed' | 'failed' | 'cancelled' | 'refused';
 
-/** Some requests, newest change first. */
+/** A page of requests, the latest change first. */
 export interface RequestPage {
   readonly requests: readonly RequestSummary[];
-  /** On all pages. Null in the list of all callers and with `protocol` or `text`, which are looked for page by page. */
+  /**
+   * The number of requests on all pages. Null in the list of all callers, and with `protocol` or `text`, which are
+   * searched page by page.
+   */
   readonly total: number | null;
-  /** Null on the last page. A page of which little matches may be short, or empty, and have a next one all the same. */
+  /** Null on the last page. If few requests match, a page may be short or empty and still have a next one. */
   readonly next_cursor: string | null;
 }
 
 /** A request of any protocol, without its message and its answer. */
 export interface RequestSummary {
   readonly request_id: string;
-  /** Who sent it. */
+  /** The sender. */
   readonly owner: string;
-  /** Who answers it. */
+  /** The agent that answers. */
   readonly agent: string;
   readonly session_id: string | null;
   /** The protocol of the request. */
@@ -43,7 +46,7 @@ export interface RequestSummary {
   readonly changed_at: string;
 }
 
-/** A query without what is absent. */
+/** The query string, without absent members. */
 export function queryOf(query: object): string {
   const fields = Object.entries(query).filter(([, value]) => value !== undefined);
   return fields.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&');

@@ -10,7 +10,10 @@ export interface ResumableExchange {
   readonly envelope: E2AEnvelope | undefined;
   readonly transport: Transport;
   readonly place: Place;
-  /** The last frame that the reader already has. It is read once more, because it may be the final one. */
+  /**
+   * The sequence of the last frame that the reader already has. That frame is read again, because it may be the final
+   * one.
+   */
   readonly has?: number;
   readonly backoff: RetryPauses;
   readonly signal: AbortSignal | undefined;
@@ -18,13 +21,13 @@ export interface ResumableExchange {
   readonly onReconnect?: ((event: Reconnect) => void) | undefined;
 }
 
-/** Called before every retry. */
+/** Passed to `onReconnect` before every retry. */
 export interface Reconnect {
   readonly requestId: string;
-  /** Why there is one. */
+  /** The error that caused the retry. */
   readonly error: DragomanError;
   readonly waitMs: number;
-  /** The last frame received; -1 for none. */
+  /** The sequence of the last frame that was received; -1 if there is none. */
   readonly after: number;
 }
 
@@ -92,7 +95,10 @@ function brokenOff(requestId: string): DragomanError {
   });
 }
 
-/** Sending it again would run it a second time, and join the halves of two answers. */
+/**
+ * The error for a request that was partly answered and then removed. Sent again, it would run a second time, and two
+ * answers would be mixed.
+ */
 function lost(requestId: string, after: number, cause: DragomanError): DragomanError {
   return new DragomanError({
     code: 'not_found',

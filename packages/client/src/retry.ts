@@ -1,14 +1,17 @@
 import type { DragomanError } from './dragoman-error.ts';
 
-/** How long to retry. Milliseconds. */
+/** How often and how long to retry, in milliseconds. */
 export interface RetryOptions {
   /** The first pause; each next one is twice as long. Default: 250. */
   readonly firstMs?: number;
   /** The longest pause. Default: 8,000. */
   readonly mostMs?: number;
-  /** How long without a frame or a sign of life before giving up. Default: 60,000. 0 never tries twice. */
+  /** How long to retry without receiving anything. Default: 60,000. 0: no retry. */
   readonly giveUpAfterMs?: number;
-  /** How long an open connection may be silent before it counts as broken. Default: 45,000; the server sends a heartbeat every 15 s. */
+  /**
+   * How long an open connection may be silent before it counts as broken. Default: 45,000; the server sends a heartbeat
+   * every 15 s.
+   */
   readonly silenceMs?: number;
 }
 
@@ -21,10 +24,10 @@ export const DEFAULT_RETRY: Required<RetryOptions> = {
 
 /** The clock and randomness of a pause. */
 export interface Timing {
-  /** Milliseconds that only ever grow. */
+  /** A time in milliseconds that never goes back. */
   elapsed(): number;
   wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void>;
-  /** From 0 to 1. */
+  /** A number from 0 to 1. */
   random(): number;
 }
 
@@ -33,7 +36,7 @@ export class RetryPauses {
   readonly #retry: Required<RetryOptions>;
   readonly #timing: Timing;
   #tries = 0;
-  /** When the first try failed of those that brought nothing. */
+  /** When the first failure happened after which nothing was received. */
   #failingSince: number | undefined;
 
   constructor(retry: Required<RetryOptions>, timing: Timing = systemTiming) {
@@ -41,13 +44,13 @@ export class RetryPauses {
     this.#timing = timing;
   }
 
-  /** Something was received: the next failure counts as the first. */
+  /** Reports that something was received, so that the next failure counts as the first. */
   progress(): void {
     this.#tries = 0;
     this.#failingSince = undefined;
   }
 
-  /** The pause before the next try after this error; throws the error when it is not worth one, or the time is up. */
+  /** The pause before the next attempt. Throws the error if a retry cannot help, or the time for retries is over. */
   next(error: DragomanError): number {
     const { firstMs, mostMs, giveUpAfterMs } = this.#retry;
     const now = this.#timing.elapsed();
@@ -55,7 +58,7 @@ export class RetryPauses {
     // 50 % jitter, so that clients do not all reconnect at the same time.
     const pause = Math.min(mostMs, firstMs * 2 ** this.#tries++) * (0.5 + this.#timing.random() / 2);
     const wait = Math.max(pause, (error.retryAfter ?? 0) * 1000);
-    // A longer pause than the remaining time would leave no attempt.
+    // Also gives up if the pause would end after the time for retries.
     if (!error.retryable || now + wait - this.#failingSince > giveUpAfterMs) throw error;
     return wait;
   }

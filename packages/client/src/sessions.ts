@@ -8,7 +8,7 @@ export interface Session {
   readonly updated_at: string;
 }
 
-/** One of several pages. They are counted from 1. */
+/** The place of a page among all. Pages are counted from 1. */
 export interface Page {
   readonly page_idx: number;
   readonly total_pages: number;
@@ -51,7 +51,7 @@ export class Sessions {
     this.#request = request;
   }
 
-  /** Last used first. */
+  /** A page of the sessions, the last used first. */
   async list({
     page = 1,
     signal,

@@ -6,7 +6,7 @@ import { readFrame } from './read-frame.ts';
 import type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
 
 export interface DialOptions {
-  /** The server's, `http` or `https`, with a slash at its end. */
+  /** The server's URL, `http` or `https`, with a slash at its end. */
   readonly url: string;
   readonly key: string | undefined;
   readonly WebSocket: WebSocketConstructor | undefined;
@@ -26,7 +26,7 @@ export class SocketConnection {
   readonly #socket: WebSocketLike;
   readonly #onPush: ((frame: E2AResponse) => void) | undefined;
   readonly #queues = new Map<string, FrameQueue>();
-  /** Requests whose frames the server sends here, read or not, until the final one. */
+  /** The ids of requests whose frames the server sends here, whether they are read or not, until the final frame. */
   readonly #carried = new Set<string>();
   readonly #ready: Promise<void>;
   readonly #closed: Promise<void>;
@@ -35,7 +35,7 @@ export class SocketConnection {
   #setClosed = () => {};
   #isGone = false;
 
-  /** Resolves when the server is ready for the first request. */
+  /** Connects, and resolves when the server is ready for the first request. */
   static async dial(options: DialOptions): Promise<SocketConnection> {
     const connection = new SocketConnection(options);
     const timer = setTimeout(
@@ -80,7 +80,7 @@ export class SocketConnection {
     return this.#carried.has(requestId);
   }
 
-  /** Sends an envelope and collects what answers it, under its own id or the id of the request it resumes. */
+  /** Sends an envelope and collects the frames of its answer. A resume has an id of its own, `askId`. */
   ask(text: string, { requestId, askId = requestId }: { requestId: string; askId?: string }): FrameQueue {
     const queue = new FrameQueue();
     this.#queues.set(requestId, queue);
@@ -95,7 +95,7 @@ export class SocketConnection {
     return queue;
   }
 
-  /** The reader of this answer has left. */
+  /** Stops collecting frames, because the reader has left. */
   forget(queue: FrameQueue): void {
     for (const [id, other] of this.#queues) if (other === queue) this.#queues.delete(id);
   }
@@ -110,7 +110,7 @@ export class SocketConnection {
     this.#close();
   }
 
-  /** The closing handshake, for as long as that may reasonably take. */
+  /** Closes the connection, and waits a limited time for the server's close. */
   async close(): Promise<void> {
     this.drop(closedByUs());
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -125,7 +125,7 @@ export class SocketConnection {
     try {
       this.#socket.close(1000);
     } catch {
-      // It was not open yet, or is closed: either way there is nothing to close.
+      // The socket is not open yet, or closed already.
     }
   }
 
@@ -152,14 +152,17 @@ export class SocketConnection {
   }
 }
 
-/** A frame about the connection, not about a request. */
+/** Whether a message is an event of the connection, not a frame of a request. */
 function isEvent(text: string): boolean {
   if (!text.startsWith('{"type":"event"') && !text.includes('"event"')) return false;
   const json = parseJson(text);
   return json.ok && isObject(json.value) && json.value['type'] === 'event';
 }
 
-/** A browser can send a key with a WebSocket in one place only, the list of subprotocols; so it is sent there by all. */
+/**
+ * Opens a WebSocket with the key among the subprotocols: a browser cannot set any other header, so every runtime does
+ * it like this.
+ */
 function newSocket(url: string, key: string | undefined, given: WebSocketConstructor | undefined): WebSocketLike {
   const WebSocket = given ?? (globalThis as unknown as { WebSocket?: WebSocketConstructor }).WebSocket;
   if (WebSocket === undefined) throw noWebSocket();
@@ -167,7 +170,7 @@ function newSocket(url: string, key: string | undefined, given: WebSocketConstru
   return new WebSocket(`${url.replace(/^http/, 'ws')}e2a/ws`, protocols);
 }
 
-/** Of a key, which is ASCII. */
+/** Encodes a key, which is ASCII. */
 function base64url(key: string): string {
   return btoa(key).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
@@ -184,7 +187,7 @@ function noWebSocket(): DragomanError {
 }
 
 function closedBy(url: string, code: number, reason: string): DragomanError {
-  // RFC 6455 §7.4.1: 1008 is a policy the peer does not meet; here, a key that was revoked.
+  // RFC 6455 §7.4.1: 1008 is a violated policy, such as a revoked key.
   if (code !== 1008) return unreachable(url, `the WebSocket was closed, ${code}${reason === '' ? '' : ` ${reason}`}`);
   return new DragomanError({
     code: reason === '' ? 'forbidden' : reason,

@@ -12,7 +12,7 @@ import type { ResumeAttempt, SendAttempt, Transport } from './transport.ts';
 import type { WebSocketConstructor } from './web-socket.ts';
 
 export interface ConnectOptions {
-  /** Gives up the first connection. */
+  /** Aborts the first connection attempt. */
   readonly signal?: AbortSignal;
   /** Called for frames that the server sends by itself, which answer no request. */
   readonly onPush?: (frame: E2AResponse) => void;
@@ -27,8 +27,8 @@ interface SessionParts extends ConnectOptions {
 }
 
 /**
- * Many requests at once over one WebSocket. A lost connection is replaced when it is needed; every answer goes
- * on where it was.
+ * Many requests over one WebSocket. A lost connection is replaced when the next one is needed, and every answer
+ * continues after its last frame.
  */
 export class SocketSession implements AsyncDisposable {
   readonly #parts: SessionParts;
@@ -60,7 +60,7 @@ export class SocketSession implements AsyncDisposable {
     };
   }
 
-  /** As `Client.send`, over this connection. */
+  /** Like `Client.send`, over this connection. */
   send(input: SendInput, options: SendOptions = {}): StreamedAnswer {
     return this.#parts.send(this.#transport, input, options);
   }
@@ -86,7 +86,8 @@ export class SocketSession implements AsyncDisposable {
   async *#resumeOnce(requestId: string, options: ResumeAttempt): AsyncGenerator<E2AResponse | undefined> {
     const { after, signal } = options;
     const connection = await this.#ready(signal);
-    // Its frames still arrive here, ahead of the reader: on this connection the two streams could not be distinguished.
+    // The frames of an earlier reader still arrive here, and the two streams could not be distinguished on one
+    // connection.
     if (connection.carries(requestId)) {
       yield* this.#parts.overHttp.resume(requestId, options);
       return;
@@ -109,19 +110,19 @@ export class SocketSession implements AsyncDisposable {
         const frame = await attempt.wait(queue.next(attempt.signal));
         if (frame === undefined || isTooLarge(frame)) break;
         if (isRefusal(frame, ask)) throw errorOfFrame(frame);
-        // A sign of life has the number -1.
+        // A keepalive frame has the number -1.
         after = Math.max(after, frame.sequence);
         yield frame;
       }
     } catch (error) {
-      // The server sends a heartbeat every 10 s: without one the connection is lost, in any state.
+      // The server sends a heartbeat every 10 s, so a silent connection is lost, even if it looks open.
       if (attempt.signal.aborted && signal?.aborted !== true) connection.drop(error);
       throw error;
     } finally {
       connection.forget(queue);
       attempt.end();
     }
-    // Missing frames are in the journal.
+    // The missing frames are read from the journal.
     yield* overHttp.resume(requestId, { after, signal });
   }
 
@@ -148,7 +149,10 @@ export class SocketSession implements AsyncDisposable {
     throw closed();
   }
 
-  /** A WebSocket does not report why it was refused, so this asks over HTTP: an unknown request is "not found" if all is well. */
+  /**
+   * Asks over HTTP why a WebSocket was refused, which it does not report. A "not found" for an unknown request means
+   * that HTTP works.
+   */
   async #explained(error: unknown): Promise<unknown> {
     if (!(error instanceof DragomanError) || error.code !== 'unreachable') return error;
     try {
@@ -162,7 +166,7 @@ export class SocketSession implements AsyncDisposable {
 
 interface Ask {
   readonly text: string;
-  /** The request whose frames are wanted. */
+  /** The id of the request whose frames are wanted. */
   readonly requestId: string;
   /** The id of the envelope that asks for them. */
   readonly askId: string;
@@ -170,13 +174,13 @@ interface Ask {
   readonly signal: AbortSignal | undefined;
 }
 
-/** An error of the server instead of an answer, like an HTTP status. It is not in the journal. */
+/** Whether a frame is a refusal of the server instead of an answer. It is not in the journal. */
 function isRefusal(frame: E2AResponse, { requestId, askId }: Ask): boolean {
   if (frame.response_kind !== 'e2a.error' || !frame.is_final) return false;
   return askId === requestId ? frame.identity_origin === 'system' && frame.sequence === 0 : frame.request_id === askId;
 }
 
-/** In the place of a frame that is larger than a WebSocket message may be. */
+/** Whether a frame stands for one that is too large for a WebSocket message. */
 function isTooLarge({ response_kind, body }: E2AResponse): boolean {
   return response_kind === 'e2a.error' && body['code'] === 'response_too_large';
 }

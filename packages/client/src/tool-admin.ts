@@ -2,29 +2,28 @@ import type { JsonObject } from '@dragoman/protocols';
 import type { McpServerInfo } from '@dragoman/protocols/a2e-wire';
 import type { Http } from './http.ts';
 
-/** Every tool, and the names of those that have changed and are held until they are accepted. */
+/** Every tool, and the names of the changed tools that wait to be accepted. */
 export interface ToolList {
   readonly tools: readonly { readonly name: string; readonly description: string; readonly toolkit: string | null }[];
   readonly held: readonly string[];
-  /** Those of `held` whose change was not refused. */
+  /** The names in `held` whose change was not refused yet. */
   readonly undecided: readonly string[];
 }
 
 /** The accepted and the changed definition of a tool, or of the card of a foreign agent. */
 export interface HeldChange {
   readonly pinned_at: string | null;
-  /** Null where it was not recorded. */
+  /** Null if the accepted definition was not recorded. */
   readonly before: JsonObject | null;
   readonly now: JsonObject;
   readonly refused: boolean;
 }
 
-/** An MCP server with its state, and the last log lines about it, oldest first. */
+/** The state of an MCP server, with its last log lines, oldest first. */
 export interface McpServerState extends McpServerInfo {
   readonly log: readonly { readonly at: string; readonly level: string; readonly text: string }[];
 }
 
-/** Administration of tools. */
 export class ToolAdmin {
   readonly #http: Http;
 

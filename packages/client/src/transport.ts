@@ -1,8 +1,8 @@
 import type { E2AEnvelope, E2AResponse } from '@dragoman/protocols';
 
 /**
- * One way to the server. Each call is one try: it gives frames, `undefined` as a sign of life, and throws a
- * `DragomanError` when it is refused or breaks. It may end before the final frame.
+ * How requests reach the server. Each call is one attempt. It yields frames, or `undefined` for a keepalive, and throws
+ * a `DragomanError` if it is refused or breaks. It may end before the final frame.
  */
 export interface Transport {
   send(envelope: E2AEnvelope, options: SendAttempt): AsyncGenerator<E2AResponse | undefined>;
@@ -16,6 +16,6 @@ export interface SendAttempt {
 
 export interface ResumeAttempt {
   readonly signal: AbortSignal | undefined;
-  /** The sequence of the last frame the reader has; -1 for none. */
+  /** The sequence of the last frame that the reader has; -1 if there is none. */
   readonly after: number;
 }

@@ -4,10 +4,10 @@ import { DragomanError } from './dragoman-error.ts';
 /** The type of a member of an answer. */
 export type MemberKind = 'array' | 'object' | 'string' | 'number' | 'boolean';
 
-/** The required members of an answer. */
+/** The members that an answer must have. */
 export type Gives<T> = { readonly [Member in keyof T & string]?: MemberKind };
 
-/** The answer if it is valid; otherwise throws with a description of what was received. */
+/** The answer, if it has the required members; otherwise throws with a description of what was received. */
 export function checkedAnswer<T>(text: string, gives: Gives<T>, outcome: RequestOutcome): T {
   const answer = parsed(text);
   const odd = isObject(answer)
@@ -17,7 +17,7 @@ export function checkedAnswer<T>(text: string, gives: Gives<T>, outcome: Request
   throw unexpectedAnswer(outcome, odd === undefined ? nameOf(answer, text) : `an object without ${odd[0]}`);
 }
 
-/** Not an answer of a Dragoman server: from a proxy, or another program behind the URL. */
+/** The error for an answer that is not from a Dragoman server, but from a proxy or another program behind the URL. */
 export function unexpectedAnswer({ url, path, status }: RequestOutcome, received: string): DragomanError {
   const place = `${url}${path.replace(/\?.*/s, '')}`;
   return new DragomanError({
@@ -30,9 +30,9 @@ export function unexpectedAnswer({ url, path, status }: RequestOutcome, received
 
 /** A request and the status of its answer. */
 export interface RequestOutcome {
-  /** The server's. */
+  /** The server's URL. */
   readonly url: string;
-  /** Below it. */
+  /** The path below that URL. */
   readonly path: string;
   readonly status: number;
 }

@@ -8,15 +8,15 @@ export interface StoredWorkflowSummary {
   readonly description: string;
   readonly version: number;
   readonly plan_hash: string;
-  /** JSON Schema. */
+  /** The JSON Schema of the inputs. */
   readonly inputs: JsonObject;
-  /** One of the configuration file can be changed there only. */
+  /** A workflow of the configuration can be changed only there. */
   readonly from: 'config' | 'admin';
 }
 
-/** A stored workflow with its text, in one version. */
+/** One version of a stored workflow, with its text. */
 export interface StoredWorkflow extends StoredWorkflowSummary {
-  /** JSON lines. */
+  /** The workflow as JSON lines. */
   readonly workflow: string;
   /** Newest first; empty for a workflow of the configuration file. */
   readonly versions: readonly {
@@ -45,7 +45,7 @@ export class WorkflowAdmin {
     return workflows;
   }
 
-  /** Stores it under a name. A changed text or description becomes the next version. */
+  /** Stores a workflow. A changed text or description becomes the next version. */
   put(
     name: string,
     workflow: WorkflowInput,
@@ -55,7 +55,7 @@ export class WorkflowAdmin {
     return this.#http.json({ method: 'PUT', path: pathOf(name), body, gives: STORED });
   }
 
-  /** With the text of one version. Default: the version that runs. */
+  /** A stored workflow with the text of one version. Default: the version that runs. */
   get(name: string, { version }: { readonly version?: number } = {}): Promise<StoredWorkflow> {
     const query = version === undefined ? '' : `?version=${version}`;
     return this.#http.json({ path: `${pathOf(name)}${query}`, gives: { ...STORED, workflow: 'string' } });

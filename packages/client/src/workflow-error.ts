@@ -1,7 +1,10 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import { DragomanError, isRetryable, issuesIn, textsIn } from './dragoman-error.ts';
 
-/** A refusal in the shape of A2E workflows, `{error: {type, message, details, suggestions}}`; `undefined` for anything else. */
+/**
+ * The error in the format of A2E workflows, `{error: {type, message, details, suggestions}}`; `undefined` for any other
+ * body.
+ */
 export function workflowErrorOf(
   json: JsonObject,
   status: number,

@@ -14,15 +14,15 @@ import { invalidArgument, shown, textGiven } from './invalid-argument.ts';
 import { newRequestId } from './request-id.ts';
 import { type RetryOptions, RetryPauses } from './retry.ts';
 
-/** JSON lines as text, or the lines themselves. */
+/** A workflow as JSON lines, or as parsed lines. */
 export type WorkflowInput = string | readonly JsonObject[];
 
-/** How a workflow is checked and run, and how long the caller waits for it. */
+/** The options of a run, and a signal that ends the wait for it. */
 export interface WorkflowOptions extends RunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Which executions, and how many. */
+/** Which executions to list. */
 export interface ExecutionQuery {
   readonly status?: ExecutionResult['status'];
   readonly limit?: number;
@@ -37,34 +37,34 @@ export interface ExecutionPage {
     readonly status: ExecutionResult['status'];
     readonly started_at: string;
     readonly completed_at: string | null;
-    /** Of one that has ended. */
+    /** Absent while the execution is running. */
     readonly duration_ms?: number;
   }[];
   readonly count: number;
   readonly next_cursor: string | null;
 }
 
-/** An execution as it was requested, and its effects. */
+/** A recorded execution: its workflow, its plan and its effects. */
 export interface ExecutionRecord {
   readonly execution_id: string;
   readonly plan_hash: string;
-  /** JSON lines. */
+  /** The workflow as JSON lines. */
   readonly workflow: string;
   readonly effects: readonly ExecutionEffect[];
 }
 
 /** Something that an execution did to the world, or learned from it. */
 export interface ExecutionEffect {
-  /** Begins with the id of its operation. */
+  /** The key begins with the id of the operation. */
   readonly key: string;
   readonly kind: string;
   readonly bytes: number;
-  /** Of a call that was answered. */
+  /** The HTTP status of a call that was answered. */
   readonly status?: number;
-  /** Of a call that was tried more than once, or failed. */
+  /** For a call that was repeated or has failed. */
   readonly attempts?: number;
   readonly failure?: string | null;
-  /** Of a wait. */
+  /** The end of a wait. */
   readonly until?: string;
 }
 
@@ -72,12 +72,11 @@ export interface ExecutionEffect {
 export interface RunnableWorkflow {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema. */
+  /** The JSON Schema of the inputs. */
   readonly inputs: JsonObject;
   readonly version: number;
 }
 
-/** The plan of a workflow. */
 export interface WorkflowPlan {
   /** The hash of the plan: equal for equal workflows. */
   readonly plan_hash: string;
@@ -89,7 +88,7 @@ export interface WorkflowPlan {
     readonly runs: string;
     readonly reads: readonly string[];
     readonly writes: readonly string[];
-    /** By id. */
+    /** The ids of the credentials that the step uses. */
     readonly credentials: readonly string[];
     readonly calls?: { readonly method: string; readonly origin: string; readonly path: string };
   }[];
@@ -123,7 +122,7 @@ export class Workflows {
     return (await this.#insist<{ workflows: readonly RunnableWorkflow[] }>(request)).workflows;
   }
 
-  /** Everything that is wrong with a workflow. */
+  /** Checks a workflow and returns every problem. */
   validate(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<ValidationReport> {
     return this.#post(VALIDATE, workflow, options);
   }
@@ -134,17 +133,17 @@ export class Workflows {
   }
 
   /**
-   * Runs a workflow to its end, or until it waits for a person: then `status` is `running`, and `questions` has its questions. A failed
-   * workflow has `status` `failed`; only one that could not start is thrown. The request has an idempotency key, so that a retry after a broken
-   * connection cannot run it twice.
+   * Runs a workflow to its end, or until it waits for a person. Then `status` is `running`, and `questions` has its
+   * questions. A failed workflow has the `status` `failed`; an error is thrown only if it could not start. The request
+   * has an idempotency key, so that a retry after a broken connection cannot run it twice.
    */
   execute(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<ExecutionResult> {
     return this.#post(EXECUTE, workflow, options, { 'Idempotency-Key': newRequestId() });
   }
 
   /**
-   * Has it run without waiting for it. Gives the id to ask `find` or `result` for. With `planHash` it runs only if that is the
-   * hash of its plan, such as an approved one.
+   * Starts a workflow without waiting for its end. Returns the id for `find` and `result`. With `planHash`, it runs
+   * only if its plan has this hash, such as that of an approved plan.
    */
   async start(
     workflow: WorkflowInput,
@@ -166,13 +165,13 @@ export class Workflows {
     return this.#insist({ path: executionPath(executionId), signal: options.signal, gives: EXECUTE.gives });
   }
 
-  /** The workflow of an execution, and what it did to the world or learned from it. */
+  /** The recorded workflow and effects of an execution. */
   record(executionId: string, options: Waiting = {}): Promise<ExecutionRecord> {
     const path = `${executionPath(executionId)}/record`;
     return this.#insist({ path, signal: options.signal, gives: { workflow: 'string', effects: 'array' } });
   }
 
-  /** Polls until it has ended: every second, or every `everyMs`. */
+  /** Polls until the execution has ended: every second, or every `everyMs`. */
   async result(
     executionId: string,
     { everyMs = 1000, ...options }: Waiting & { readonly everyMs?: number } = {},
@@ -191,13 +190,13 @@ export class Workflows {
     return executionEvents({ http: this.#http, retry: this.#retry, path, signal });
   }
 
-  /** Newest first. */
+  /** A page of executions, the newest first. */
   list({ signal, ...query }: ExecutionQuery = {}): Promise<ExecutionPage> {
     const fields = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
     return this.#insist({ path: `api/v1/executions?${fields.join('&')}`, signal, gives: { executions: 'array' } });
   }
 
-  /** Ends a running execution. False when it had ended already. */
+  /** Cancels a running execution. Returns `false` if it had ended already. */
   async cancel(executionId: string, options: Waiting = {}): Promise<boolean> {
     const path = `${executionPath(executionId)}/cancel`;
     const { signal } = options;
@@ -206,8 +205,8 @@ export class Workflows {
   }
 
   /**
-   * Takes an execution that has ended off the record, with its events and result. Tried once: a second try would not find
-   * what the first took out.
+   * Deletes an execution that has ended, with its events and result. Not retried, because a retry would not find it any
+   * more.
    */
   async forget(executionId: string, options: Waiting = {}): Promise<{ execution_id: string; removed: true }> {
     return this.#http.json({
@@ -218,7 +217,7 @@ export class Workflows {
     });
   }
 
-  /** The used and remaining part of each rate limit. Reading them does not count. */
+  /** How much of each rate limit is used, and how much is left. This request does not count. */
   limits(options: Waiting = {}): Promise<RateLimitStatus> {
     const gives = { limits: 'object', usage: 'object', remaining: 'object' } as const;
     return this.#insist({ path: 'api/v1/rate-limit/status', signal: options.signal, gives });
@@ -240,7 +239,7 @@ export class Workflows {
     return this.#insist({ method: 'POST', path, body, headers, signal, gives });
   }
 
-  /** Idempotent: the same key gets the same answer. */
+  /** Retries a request. Executions are idempotent by their idempotency key. */
   #insist<T>(request: JsonRequest<T>): Promise<T> {
     return insist(this.#http, this.#retry, request);
   }

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 
 export interface Action {
-  /** Why the last try failed. */
+  /** The error of the last attempt. */
   readonly trouble: unknown;
   readonly isBusy: boolean;
   act(work: () => Promise<unknown>): Promise<void>;
 }
 
-/** Something that a button does: it can be under way, and it can fail. */
+/** The action of a button, which takes time and may fail. */
 export function useAction(): Action {
   const [trouble, setTrouble] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);

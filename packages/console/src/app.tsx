@@ -21,7 +21,7 @@ export function App() {
   useEffect(() => {
     const link = document.querySelector<HTMLElement>('nav [aria-current]');
     const list = link?.closest('nav');
-    // `scrollIntoView` would also move the place where the Tab key begins.
+    // Not with `scrollIntoView`, which would also move the start of the Tab order.
     if (link && list) list.scrollLeft = link.offsetLeft - list.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
   }, [page, isSignedIn.value]);
   if (!isSignedIn.value) {
@@ -148,7 +148,7 @@ interface PageEntry {
   readonly load: () => Promise<{ readonly default: ComponentType }>;
 }
 
-/** One more page is a line here. */
+/** The pages of the navigation. A new one is a line here. */
 const PAGES: readonly PageEntry[] = [
   { group: 'Observe', name: '', label: 'Overview', load: () => import('./pages/overview.tsx') },
   { group: 'Observe', name: 'requests', label: 'Requests', load: () => import('./pages/requests.tsx') },

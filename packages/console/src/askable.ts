@@ -1,6 +1,6 @@
 import type { ReachableAgent } from '@dragoman/client';
 
-/** Agents for the chat: the server's own targets have pages of their own. */
+/** The agents for the chat, without the server's own targets, which have pages of their own. */
 export function askable(agents: readonly ReachableAgent[]): readonly ReachableAgent[] {
   return agents.filter(({ id }) => !OWN_TARGETS.has(id));
 }

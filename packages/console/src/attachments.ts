@@ -1,6 +1,9 @@
 import type { E2AFileRef } from '@dragoman/protocols';
 
-/** Files as they are attached to a message: their content in `data:` URIs (E2A §5). Throws where they are too large together. */
+/**
+ * Files as attachments of a message, with their content in `data:` URIs (E2A §5). Throws if they are too large
+ * together.
+ */
 export async function attachmentsOf(files: readonly File[]): Promise<E2AFileRef[]> {
   const size = files.reduce((all, file) => all + file.size, 0);
   if (size > MOST_BYTES) {
@@ -26,5 +29,5 @@ function dataUri(file: File): Promise<string> {
   });
 }
 
-/** A message may have 1 MiB; base64 adds a third. */
+/** A message may have 1 MiB, and base64 adds a third to the files. */
 const MOST_BYTES = 704 * 1024;

@@ -3,10 +3,10 @@ import { signal } from '@preact/signals';
 /** Whether the last request could not reach the server. */
 export const isLost = signal(false);
 
-/** Changes when the server is back, so that pages reload their data. */
+/** Increases when the server is back, so that pages reload their data. */
 export const reconnections = signal(0);
 
-/** `fetch` that notices when the server is gone, and then polls until it is back. */
+/** A `fetch` that notices a lost connection, and then polls until the server is back. */
 export const watchedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await fetch(input, init);
@@ -19,7 +19,7 @@ export const watchedFetch: typeof fetch = async (input, init) => {
   }
 };
 
-/** Polls `/health` while there is no other request, so that an idle page also notices. */
+/** Polls `/health` while there are no other requests, so that an idle page also notices a lost connection. */
 export function watchConnection(): () => void {
   const beat = setInterval(() => {
     const isQuiet = Date.now() - lastResponse > BEAT_MS;
@@ -33,14 +33,14 @@ export function watchConnection(): () => void {
   };
 }
 
-/** Asks whether the server is back, now and again until it is. */
+/** Checks whether the server is back, and repeats that until it is. */
 export async function askNow(): Promise<void> {
   clearTimeout(timer);
   try {
     const { ok } = await fetch('/health', { cache: 'no-store' });
     if (ok) return restored();
   } catch {
-    // Still gone.
+    // The server is still unreachable.
   }
   timer = setTimeout(askNow, EVERY_MS);
 }

@@ -6,13 +6,13 @@ export interface FrameStream {
   readonly frames: readonly E2AResponse[];
   readonly isOver: boolean;
   readonly error: unknown;
-  /** How often the connection was replaced. */
+  /** How many times a lost connection was replaced. */
   readonly reconnects: number;
 }
 
 /**
- * The frames of an answer as they arrive. Every frame is kept; the display changes once per repaint, however many arrive in
- * between. Leaving the page stops the reading, not the work.
+ * The frames of an answer as they arrive. Every frame is kept, and the display changes at most once per repaint. When
+ * the user leaves the page, only the reading stops, not the work.
  */
 export function useFrames(
   open: ((onReconnect: () => void, signal: AbortSignal) => Answer) | undefined,
@@ -59,7 +59,7 @@ export function useFrames(
   return stream;
 }
 
-/** How an answer stands, in one word. */
+/** The state of an answer, in one word. */
 export function stateOfStream({ frames, isOver, error }: FrameStream): string {
   if (!isOver) return 'running';
   return error !== undefined || frames.at(-1)?.status === 'failed' ? 'failed' : 'succeeded';

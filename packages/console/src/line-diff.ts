@@ -1,4 +1,3 @@
-/** One line of a comparison. */
 export interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added';
   readonly text: string;
@@ -24,7 +23,7 @@ export function lineDiff(before: string, now: string): DiffLine[] {
   ];
 }
 
-/** By the longest common subsequence. Where that would take too long, everything counts as changed. */
+/** Compares by the longest common subsequence. If that would take too long, all lines count as changed. */
 function middle(old: readonly string[], fresh: readonly string[]): DiffLine[] {
   if (old.length * fresh.length > MOST_PAIRS) {
     return [
@@ -33,7 +32,7 @@ function middle(old: readonly string[], fresh: readonly string[]): DiffLine[] {
     ];
   }
   const width = fresh.length + 1;
-  // How many lines the rests from here on have in common.
+  // For each pair of positions, the number of lines that the rests of both texts have in common.
   const common = new Uint32Array((old.length + 1) * width);
   const at = (row: number, column: number) => common[row * width + column] ?? 0;
   for (let row = old.length - 1; row >= 0; row--) {
@@ -55,5 +54,5 @@ function middle(old: readonly string[], fresh: readonly string[]): DiffLine[] {
   return lines;
 }
 
-/** A few milliseconds. */
+/** The comparison of so many pairs takes a few milliseconds. */
 const MOST_PAIRS = 4_000_000;

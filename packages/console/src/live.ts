@@ -3,17 +3,17 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { reconnections } from './connection.ts';
 
 export interface Live<T> {
-  /** `undefined` until it was read for the first time. */
+  /** `undefined` until the first result. */
   readonly data: T | undefined;
-  /** Why the last reading failed. */
+  /** The error of the last attempt. */
   readonly error: unknown;
   readonly isLoading: boolean;
   reload(): void;
 }
 
 /**
- * Reads something now, again when `dependencies` change, and again every `everyMs` while somebody looks. After a lost connection
- * it reads at once. What was read stays until the next reading is there.
+ * Reads data at once, when `dependencies` change, after a lost connection, and every `everyMs` while the page is
+ * visible. Until a new result arrives, the previous one is shown.
  */
 export function useLive<T>(
   read: (signal: AbortSignal) => Promise<T>,
@@ -28,7 +28,7 @@ export function useLive<T>(
   useSignalEffect(() => {
     if (reconnections.value > 0) reload();
   });
-  // A different item: the data of the previous one must not be shown for it.
+  // When the dependencies change, the data of the previous item must not be shown.
   useEffect(() => setState({ data: undefined, error: undefined, isLoading: true }), dependencies);
   useEffect(() => {
     const over = new AbortController();

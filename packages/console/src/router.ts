@@ -12,7 +12,7 @@ export const route = computed(() => {
   return { page: first === 'console' ? page : '', rest: parts, query: url.searchParams };
 });
 
-/** Goes to another page, or, with `replace`, changes the address of this one. */
+/** Opens another page or, with `replace`, changes the URL of this one. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   if (to === here()) return;
   history[replace ? 'replaceState' : 'pushState'](null, '', to);
@@ -25,7 +25,7 @@ export function pageUrl(page: string, ...rest: readonly string[]): string {
   return page === '' ? '/' : ['/console', page, ...rest.map(encodeURIComponent)].join('/');
 }
 
-/** Puts filters into the address, so that it can be shared. Empty values are left out. */
+/** The current URL with other filters, so that it can be shared. Empty values are removed. */
 export function withQuery(values: Readonly<Record<string, string | undefined>>): string {
   const query = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(values)) {
@@ -35,7 +35,9 @@ export function withQuery(values: Readonly<Record<string, string | undefined>>):
   return location.pathname + (query.size === 0 ? '' : `?${query}`);
 }
 
-/** Links stay links: a click without modifiers changes the page in place, everything else is the browser's. */
+/**
+ * Handles clicks on links. A click without modifiers changes the page in place; the browser handles everything else.
+ */
 export function followLinks(): () => void {
   const onClick = (event: MouseEvent) => {
     const link = event.target instanceof Element ? event.target.closest('a[href]') : null;

@@ -2,7 +2,10 @@ import { type Client, createClient, DragomanError } from '@dragoman/client';
 import { computed, signal } from '@preact/signals';
 import { watchedFetch } from './connection.ts';
 
-/** The keys of the user: an agent's, the administrator's, or both. They leave memory only into `sessionStorage`. */
+/**
+ * The keys of the user: an agent's, the administrator's, or both. They are in memory, and in `sessionStorage` if the
+ * user wants that.
+ */
 export interface Keys {
   readonly agent?: string;
   readonly admin?: string;
@@ -16,11 +19,11 @@ export const linkTrouble = signal<unknown>(undefined);
 
 export const isSignedIn = computed(() => keys.value.agent !== undefined || keys.value.admin !== undefined);
 
-/** The server as the agent that is signed in, and as the administrator. */
+/** The clients with the agent's key and with the admin key. */
 export const asAgent = computed(() => clientWith(keys.value.agent));
 export const asAdmin = computed(() => clientWith(keys.value.admin));
 
-/** Signs in with a key, whichever kind it is. Throws the server's refusal. */
+/** Signs in with a key of either kind. Throws if the server refuses it. */
 export async function signIn(key: string, { remember }: { readonly remember: boolean }): Promise<void> {
   const kind = await kindOf(key);
   setKeys({ ...keys.value, [kind]: key }, remember);
@@ -37,7 +40,7 @@ export function dropKey(kind: keyof Keys): void {
   setKeys(rest, sessionStorage.getItem(KEPT) !== null);
 }
 
-/** Exchanges the one-time token behind `#`, and takes it out of the address before anything else happens. */
+/** Exchanges the one-time token behind `#` for keys. First removes it from the URL. */
 export async function signInFromLink(): Promise<void> {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
   if (token === null) return;
@@ -46,7 +49,7 @@ export async function signInFromLink(): Promise<void> {
     const { key, admin_key } = await anonymous().signInWithToken(token);
     setKeys({ ...(key !== undefined && { agent: key }), ...(admin_key !== undefined && { admin: admin_key }) }, true);
   } catch (error) {
-    // A user with keys, as after a reload, does not need the link.
+    // A user who has keys already, for example after a reload, does not need the link.
     if (!isSignedIn.value) linkTrouble.value = error;
   }
 }
@@ -57,7 +60,10 @@ function setKeys(next: Keys, remember: boolean): void {
   else sessionStorage.removeItem(KEPT);
 }
 
-/** An admin key is refused as an agent's, and the other way round; an administration that listens elsewhere is not found. */
+/**
+ * The kind of a key. The server refuses an admin key as an agent's and the other way round. If the administration has
+ * its own port, its routes do not exist on this one.
+ */
 async function kindOf(key: string): Promise<keyof Keys> {
   const client = clientWith(key);
   try {
@@ -74,7 +80,7 @@ function clientWith(key: string | undefined): Client | undefined {
   return key === undefined ? undefined : createClient({ url: location.origin, key, fetch: watchedFetch, retry: RETRY });
 }
 
-/** A page stays open while a server is down, and is soon up to date when it is back. */
+/** A page stays open while a server is down, so its requests are retried for long, with short pauses. */
 const RETRY = { mostMs: 2000, giveUpAfterMs: 600_000 } as const;
 
 function anonymous(): Client {

@@ -1,18 +1,18 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { type Member, OPERATIONS, type OperationDescription } from '@dragoman/protocols/a2e-workflow';
 
-/** One thing that may be written at a place. */
+/** One completion. */
 export interface Offer {
-  /** As it is listed. */
+  /** The text in the list. */
   readonly label: string;
-  /** As it is written. */
+  /** The inserted text. */
   readonly text: string;
   readonly kind: 'name' | 'value';
-  /** Why, in a few words. */
+  /** A short explanation. */
   readonly detail?: string;
 }
 
-/** A replacement for the text between two columns of a line. */
+/** The completions for the text between two columns of a line. */
 export interface Offered {
   readonly from: number;
   readonly to: number;
@@ -23,13 +23,13 @@ export interface Offered {
 export interface Usable {
   readonly operations: readonly string[];
   readonly credentials: readonly string[];
-  /** The addresses of APIs. */
+  /** The base URLs of APIs. */
   readonly origins: readonly string[];
 }
 
 /**
- * The completions at a column of a workflow line, from the schemas of the line and its operation. Paths and operation ids are
- * taken from the other lines.
+ * The completions at a column of a workflow line, from the schemas of the line and its operation. Paths and operation
+ * ids are taken from the other lines.
  */
 export function offeredAt(line: string, column: number, text: string, usable: Usable): Offered | undefined {
   const place = placeAt(line.slice(0, column));
@@ -37,7 +37,7 @@ export function offeredAt(line: string, column: number, text: string, usable: Us
   const found = place.isName ? names(place, usable) : values(place, text, usable);
   if (found.length === 0) return undefined;
   const after = line.slice(column);
-  // A closing quote and a colon that stand there already are kept as one.
+  // A closing quote and a colon behind the cursor are replaced, so that they do not appear twice.
   const rest = /^[^"{}[\],:]*"?(?:\s*:)?/.exec(place.isInText ? after : '')?.[0] ?? '';
   return { from: place.from, to: column + rest.length, offers: found };
 }
@@ -46,14 +46,14 @@ interface Place {
   /** The start of the unfinished token. */
   readonly from: number;
   readonly isInText: boolean;
-  /** The name of a member is due, not a value. */
+  /** Whether the name of a member is expected, not a value. */
   readonly isName: boolean;
   readonly path: readonly (string | number)[];
-  /** The members that the innermost object has already. */
+  /** The names of the members that the innermost object already has. */
   readonly has: readonly string[];
 }
 
-/** Reads JSON up to where it breaks off. Undefined where nothing is due, as after a whole value. */
+/** Reads incomplete JSON up to the cursor. `undefined` where nothing can follow, as after a complete value. */
 function placeAt(before: string): Place | undefined {
   const open: Container[] = [];
   let from = before.length;
@@ -89,9 +89,9 @@ function placeAt(before: string): Place | undefined {
 interface Container {
   readonly isObject: boolean;
   readonly names: string[];
-  /** Of the member whose value is due. */
+  /** The name of the member whose value is expected. */
   name: string | undefined;
-  /** The item that is due. */
+  /** The index of the item that is expected. */
   at: number;
 }
 
@@ -120,7 +120,7 @@ function values({ path }: Place, text: string, usable: Usable): Offer[] {
   });
 }
 
-/** Values outside the schemas: definitions of the other lines, and resources that the key may use. */
+/** Values that the schemas do not have: ids and paths of other lines, and resources that the key may use. */
 function knownValues(path: readonly (string | number)[], text: string, usable: Usable): readonly string[] {
   const [first, operation, ...rest] = path;
   if (first === 'operationOrder') return definedIn(text).map(({ id }) => id);
@@ -216,6 +216,6 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** A text, whole or broken off; a sign; anything else up to the next sign. */
+/** A string, complete or not; a punctuation mark; or anything else up to the next one. */
 const TOKEN = /"(?:[^"\\]|\\.)*"?|[{}[\],:]|[^\s{}[\],:"]+/g;
 const WHOLE_TEXT = /^"(?:[^"\\]|\\.)*"$/;

@@ -17,7 +17,7 @@ function messageOf({ message, suggestion }: ReportedFinding): string {
   return suggestion === undefined ? message : `${message} (${suggestion})`;
 }
 
-/** An operation's line defines it; else the pointer begins with the line's number, or an offset gives its place. */
+/** The line of a finding: the one that defines its operation, or the one that its pointer or its offset names. */
 function lineOf({ operationId, pointer, offset }: ReportedFinding, lines: readonly string[], text: string): number {
   if (operationId !== undefined) {
     const found = lines.findIndex((line) => definedIn(line) === operationId);

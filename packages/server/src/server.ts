@@ -36,7 +36,7 @@ import { type Reloaded, Reloading, type ReloadOptions } from './reload/reload.ts
 export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
-  /** The URL of the administration: the same, unless it has its own listener. */
+  /** The URL of the administration: `url`, unless the administration has its own listener. */
   readonly adminUrl: string;
   readonly wire: WirePart;
   readonly mcp: McpPart;
@@ -59,19 +59,22 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * Takes over a changed configuration, as far as possible while it runs, and returns the changes that wait for the next start.
-   * Rejects when it cannot, as where an agent cannot be opened; then everything is as it was.
+   * Takes over a configuration as far as possible while the server runs, and returns the changes that wait for the next
+   * start. Rejects if a change fails, such as an agent that cannot be opened; then nothing has changed.
    */
   reload(config: Config, options?: ReloadOptions): Promise<Reloaded> {
     return this.#reloading.reload(config, options);
   }
 
-  /** The path that opens the console signed in with these keys. It works once, for 15 minutes. `undefined` without a console. */
+  /**
+   * The path that opens the console signed in with these keys. It works once, for 15 minutes. `undefined` without a
+   * console.
+   */
   signInPath(keys: SignInKeys): string | undefined {
     return this.#console.signInPath(keys);
   }
 
-  /** Accepts nothing new, lets running work finish for a while, ends the rest as interrupted, and closes the store. */
+  /** Accepts nothing new, waits up to `drainMs` for running work, interrupts the rest, and closes the store. */
   stop({ drainMs = 10_000 }: { drainMs?: number } = {}): Promise<void> {
     this.#stopped ??= this.#parts.stop(drainMs);
     return this.#stopped;
@@ -96,7 +99,7 @@ interface ServerContents {
 export async function startServer(given: ServerOptions): Promise<Server> {
   const local = { ...given, config: completeConfig(given.config) };
   const { config, log } = local;
-  // Before anything is opened.
+  // Checked before anything is opened.
   checkAdminKey(local.adminKey);
   const parts = new Parts(local.clock);
   try {
@@ -133,7 +136,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const service: Service = { ...options, ...found };
     const operations = await loadOperations(config.workflows.operations);
 
-    // One more part is a line here: a part may use those above it.
+    // A new part is one line here. A part may use the parts above it.
     const drivers = await parts.add(openAgentsPart({ ...service, hub }));
     await parts.add(openE2APart(service));
     await parts.add(openAcpPart(service));
@@ -157,7 +160,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
     await parts.add(openAdminPart({ ...service, drivers, callbacks, messages, workflows, operations, wire }));
     const console = await parts.add(openConsolePart(service));
-    // The last but one: it serves the routes of all others.
+    // Last but `farewell`, because it serves the routes of all other parts.
     const http = await parts.add(openHttpPart({ ...service, routes: parts.routes, sockets: parts.sockets }));
     await parts.add(farewell);
 

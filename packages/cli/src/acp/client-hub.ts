@@ -2,7 +2,10 @@ import { type Client, DragomanError } from '@dragoman/client';
 import { type AcpHub, Refused } from '@dragoman/core';
 import { FAILURES, type FailureCode, failure } from '@dragoman/protocols';
 
-/** The hub of another process. The client reads exactly the rest of an answer after a lost connection or a restart of the server. */
+/**
+ * The hub of a server in another process. After a lost connection or a restart of the server, an answer continues where
+ * it stopped.
+ */
 export function clientHub(client: Client): AcpHub {
   return {
     request: (method, params, agent) => knowing(client.request(method, params, agent === undefined ? {} : { agent })),
@@ -34,7 +37,7 @@ async function* reading<T>(frames: AsyncIterable<T>): AsyncGenerator<T> {
   }
 }
 
-/** The texts of the failure table, which an ACP connection sends to its client. */
+/** An error with the text of the failure table, for the client of an ACP connection. */
 function refused(error: unknown): unknown {
   if (!(error instanceof DragomanError)) return error;
   const { message, issues, suggestions, retryAfter } = error;

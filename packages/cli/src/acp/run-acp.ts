@@ -18,7 +18,7 @@ export interface AcpFlags extends Omit<ConnectionOptions, 'json'> {
   readonly config?: string;
 }
 
-/** Serves its parent over ACP, with the agents of a server elsewhere or with its own server. */
+/** Serves ACP to the parent process, with the agents of another server or of a server of its own. */
 export function runAcp(options: AcpFlags & { json: boolean }, context: Context): Promise<ExitCode> {
   const { config, server, url, key, keyFile } = options;
   if (config === undefined) return forward(options, context);
@@ -37,7 +37,10 @@ export function runAcp(options: AcpFlags & { json: boolean }, context: Context):
   });
 }
 
-/** When the editor leaves, its running turn continues at the server, and `session/load` finds it. */
+/**
+ * Serves the agents of another server. If the editor leaves, the running turn continues there, and `session/load` finds
+ * it.
+ */
 async function forward(options: AcpFlags, context: Context): Promise<ExitCode> {
   const { server, keyFile, agent, ...connecting } = options;
   const key = keyFile === undefined ? options.key : (await readText(keyFile, context)).trim();
@@ -60,5 +63,5 @@ async function forward(options: AcpFlags, context: Context): Promise<ExitCode> {
   }
 }
 
-/** The program that started this process may do everything that its user may. */
+/** The caller is the program that started this process, which may do everything that its user may do. */
 const OPERATOR: Principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS };

@@ -6,7 +6,7 @@ import { CLI_VERSION } from '../version.ts';
 
 export interface AcpStdio {
   readonly hub: AcpHub;
-  /** The only agent. Default: the client chooses. */
+  /** The only agent that is offered. Default: the client chooses. */
   readonly agent: string | undefined;
   readonly input: Readable;
   readonly output: Pick<LineOutput, 'write' | 'writableLength'>;
@@ -18,7 +18,7 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
   const send = (message: JsonObject) =>
     new Promise<void>((resolve) => {
       output.write(ndjsonLine(message), () => resolve());
-      // Waits while the program reads slowly.
+      // While the program reads slowly, the promise waits until the line is written.
       if (output.writableLength <= MAX_UNSENT) resolve();
     });
   const ports = { clock: systemClock, ids: systemIds, log };
@@ -39,6 +39,6 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
   await acp.close();
 }
 
-/** A prompt may contain images. */
+/** Long, because a prompt may contain images. */
 const LONGEST_LINE = 16 * 1024 * 1024;
 const MAX_UNSENT = 256 * 1024;

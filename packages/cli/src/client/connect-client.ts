@@ -15,7 +15,7 @@ import { snippet, withServer } from './with-server.ts';
 export interface ConnectFlags extends ConnectionOptions {
   readonly write?: boolean;
   readonly name: string;
-  /** Default: those of the client if the server knows it, else `NEW_CLIENT`. */
+  /** Default: the permissions that the server has for the client, otherwise `NEW_CLIENT`. */
   readonly agents?: string;
   readonly tools?: string;
   readonly workflows?: string;
@@ -78,7 +78,7 @@ export async function connectClient(
   return 0;
 }
 
-/** The change of the file, or the settings for a user who changes it. */
+/** Shows the change of the file, or the settings for a user who edits the file. */
 function show(
   { file, settings }: { file: string; settings: string },
   { title }: KnownClient,
@@ -89,7 +89,7 @@ function show(
   terminal.out(change === '' ? 'Settings unchanged.\n' : change);
 }
 
-/** This program by its absolute path, because clients start programs with another PATH than a shell. */
+/** The command that starts this program, by absolute paths, because clients have another PATH than a shell. */
 function startedCommand(name: string, url: string, keyFile: string): StartedCommand {
   const program = process.argv[1] ?? 'dragoman';
   return { name, command: process.execPath, args: [program, 'mcp', '--server', url, '--key-file', keyFile] };
@@ -110,7 +110,10 @@ async function keyCommand(connection: ServerConnection, clientName: string): Pro
     : `${PROGRAM} keys create --agent ${clientName}`;
 }
 
-/** A separate caller for each client, so that its requests can be distinguished and its key revoked alone. Returns what to report. */
+/**
+ * Creates a caller and a key for the client. Each client has its own, so that its requests can be distinguished and its
+ * key revoked alone. Returns the lines to report.
+ */
 async function makeKey(
   connection: ServerConnection,
   { clientName, keyFile, client, options }: KeyOptions,
@@ -142,7 +145,7 @@ async function makeKey(
   return notes;
 }
 
-/** `undefined` if the server does not know it. */
+/** The agent, or `undefined` if the server does not know it. */
 function agentOf({ client: { admin } }: ServerConnection, agentId: string): Promise<AgentDefinition | undefined> {
   return admin.agents.get(agentId).catch((error: unknown) => {
     if (error instanceof DragomanError && error.is('not_found')) return undefined;
@@ -150,7 +153,7 @@ function agentOf({ client: { admin } }: ServerConnection, agentId: string): Prom
   });
 }
 
-/** The given ones, over those that the caller has. */
+/** The given permissions. For those that are not given, the client keeps its previous ones. */
 function permissionsOf(options: ConnectFlags, before: Permissions = NEW_CLIENT): Permissions {
   const given = PERMISSIONS.flatMap((name) => {
     const text = options[name];
@@ -167,7 +170,7 @@ function listIn(text: string): string[] {
   return text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]));
 }
 
-/** For the name of a file. */
+/** A time as part of a file name. */
 function stampOf(now: Date): string {
   return now.toISOString().replaceAll(/[:.]/g, '-');
 }

@@ -3,8 +3,8 @@ import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { mergedEntry } from './merged-entry.ts';
 
 /**
- * Settings in JSON, with one entry added to an object at their top level, or merged into the entry that has its name. Comments,
- * trailing commas and everything else stay as they are. `undefined` where the text is not JSON of that shape.
+ * Adds an entry to an object at the top level of JSON settings, or merges it into the entry that has its name.
+ * Comments, trailing commas and everything else are kept. `undefined` if the text is not JSON of that shape.
  */
 export function withEntry(text: string, { member, name, entry }: NewEntry): string | undefined {
   const before = settingsIn(text);
@@ -30,7 +30,7 @@ export function withEntry(text: string, { member, name, entry }: NewEntry): stri
 }
 
 export interface NewEntry {
-  /** The object at the top level. */
+  /** The name of the object at the top level. */
   readonly member: string;
   readonly name: string;
   readonly entry: JsonObject;
@@ -42,12 +42,12 @@ interface Span {
 }
 
 interface ObjectText {
-  /** The values, by name. */
+  /** The places of the values, by name. */
   readonly members: ReadonlyMap<string, Span>;
   /** Where the last value ends, and whether a comma follows it. */
   readonly last: number | undefined;
   readonly hasTrailingComma: boolean;
-  /** Where the closing brace is. */
+  /** The place of the closing brace. */
   readonly close: number;
 }
 
@@ -59,7 +59,7 @@ interface Added {
   readonly depth: number;
 }
 
-/** The new member is the last one, behind the comments that belong to the one before. */
+/** Adds a member at the end, after any comments behind the last one. */
 function added(text: string, object: ObjectText, { name, value, unit, depth }: Added): string {
   const { last, hasTrailingComma, close } = object;
   const upToEnd = text.slice(0, close).trimEnd();
@@ -73,7 +73,7 @@ function written(value: JsonObject, unit: string, depth: number): string {
   return JSON.stringify(value, null, unit).replaceAll('\n', `\n${unit.repeat(depth)}`);
 }
 
-/** The first object from there on, in text that is known to be JSON. */
+/** Reads the first object from a place on. The text must be valid JSON. */
 function objectAt(text: string, from: number): ObjectText {
   const members = new Map<string, Span>();
   let depth = 0;
@@ -113,7 +113,7 @@ function settingsIn(text: string): JsonObject | undefined {
   }
 }
 
-/** With spaces in their place, so that everything else stays where it is. */
+/** Replaces comments with spaces, so that everything else keeps its place. */
 function withoutComments(text: string): string {
   return text
     .replace(/^\uFEFF/, ' ')

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@dragoman/protocols';
 import type { Surroundings } from '../surroundings.ts';
 
-/** The command that a client starts. */
+/** A command that a client starts as an MCP server. */
 export interface StartedCommand {
   /** The client's name for the server. */
   readonly name: string;
@@ -10,23 +10,23 @@ export interface StartedCommand {
   readonly args: readonly string[];
 }
 
-/** A program that uses MCP servers, and how its settings name one. */
+/** A program that uses MCP servers, and the format of its settings. */
 export interface KnownClient {
   readonly title: string;
   readonly format: 'json' | 'toml' | 'yaml';
   /** The member of the settings that has the servers, by name. */
   readonly member: string;
-  /** Where its settings are. */
+  /** The path of its settings. */
   file(place: ClientPlace): string;
-  /** The server as the settings have it. */
+  /** A server as an entry of the settings. */
   entry(started: StartedCommand): JsonObject;
 }
 
 export interface ClientPlace {
   readonly home: string;
-  /** Where applications keep their settings on this system. */
+  /** The folder in which applications keep their settings on this system. */
   readonly applications: string;
-  /** The same for those that follow XDG on every system but Windows. */
+  /** The same folder for applications that follow XDG on every system but Windows. */
   readonly config: string;
 }
 
@@ -42,7 +42,7 @@ export function placeIn({ environment }: Pick<Surroundings, 'environment'>, plat
 const plain = ({ command, args }: StartedCommand): JsonObject => ({ command, args: [...args] });
 const typed = (started: StartedCommand): JsonObject => ({ type: 'stdio', ...plain(started) });
 
-/** One more client is one more of these. */
+/** The clients that can be connected. A new one is an entry here. */
 export const KNOWN_CLIENTS: Readonly<Record<string, KnownClient>> = {
   'claude-code': {
     title: 'Claude Code',

@@ -5,7 +5,7 @@ import { withEntry } from './edit-json.ts';
 import type { KnownClient } from './known-clients.ts';
 import { mergedEntry } from './merged-entry.ts';
 
-/** The server under this name in settings as text. */
+/** The text of settings that have only this server. */
 export function snippet(
   { format, member }: Pick<KnownClient, 'format' | 'member'>,
   name: string,
@@ -17,8 +17,8 @@ export function snippet(
 }
 
 /**
- * Settings with the server in them, and everything else as it was, including what a user added to the entry of this name; `undefined`
- * where that cannot be promised. Then the user has to do it.
+ * Settings with the server added, and everything else unchanged, including what a user added to the entry of this name.
+ * `undefined` if that is not possible; then the user has to edit the file.
  */
 export function withServer(
   client: Pick<KnownClient, 'format' | 'member'>,
@@ -36,11 +36,11 @@ const EDITORS: Readonly<Record<KnownClient['format'], Editor>> = {
   json: (member, text, name, entry) => withEntry(text, { member, name, entry }),
 
   toml: (member, text, name, entry) => {
-    // The servers as a value, of which no table can follow.
+    // The servers are given as one value, after which TOML allows no table for them.
     if (new RegExp(`^[ \\t]*["']?${member}["']?[ \\t]*[.=]`, 'm').test(text)) return undefined;
     const header = new RegExp(`^\\[[ \\t]*${member}[ \\t]*\\.[ \\t]*["']?${name}["']?[ \\t]*\\].*\\n?`, 'm').exec(text);
     if (header === null) return `${text.trimEnd()}\n\n${tomlTable(`${member}.${name}`, entry)}`;
-    // Up to the next table; those of its own, such as its environment, stay behind it.
+    // The entry ends at the next table. Its own subtables, such as the environment, are behind it and stay.
     const start = header.index + header[0].length;
     const next = /^[ \t]*\[/m.exec(text.slice(start));
     const end = next === null ? text.length : start + next.index;
@@ -48,7 +48,7 @@ const EDITORS: Readonly<Record<KnownClient['format'], Editor>> = {
     const value = `[ \\t]*(?:${TOML_LIST}|${TOML_TEXT}|[\\w.+-]+)[ \\t]*(?:#.*)?$\\r?\\n?`;
     const section = text.slice(start, end);
     const kept = section.replaceAll(new RegExp(own + value, 'gm'), '');
-    // Of values in other forms the end is not known.
+    // A value in another form has no known end.
     if (new RegExp(own, 'm').test(kept) || !isWholeToml(section)) return undefined;
     return `${text.slice(0, header.index)}${tomlTable(`${member}.${name}`, entry)}${kept}${text.slice(end)}`;
   },
@@ -88,7 +88,7 @@ function yamlWith(text: string, { member, name, added, isKnown }: AddedYaml): st
   return `${before}${text.slice(start, start + own.index)}${added}${text.slice(start + own.index + own[0].length)}`;
 }
 
-/** Whether every list in it ends in it. Texts over several lines are not read. */
+/** Whether every list in a text also ends in it. `false` for a text with multi-line strings, which are not parsed. */
 function isWholeToml(text: string): boolean {
   if (/"""|'''/.test(text)) return false;
   const bare = text.replaceAll(new RegExp(`${TOML_TEXT}|#.*`, 'g'), '');
@@ -96,13 +96,13 @@ function isWholeToml(text: string): boolean {
 }
 
 function tomlTable(name: string, entry: JsonObject): string {
-  // Texts and lists of them are written alike in JSON and TOML.
+  // Strings and lists of strings are the same in JSON and TOML.
   const lines = Object.entries(entry).map(([member, value]) => `${member} = ${JSON.stringify(value)}\n`);
   return `[${name}]\n${lines.join('')}`;
 }
 
 function yamlEntry(name: string, entry: JsonObject): string {
-  // JSON is YAML.
+  // JSON values are valid YAML.
   const lines = Object.entries(entry).map(([member, value]) => `    ${member}: ${JSON.stringify(value)}\n`);
   return `  ${name}:\n${lines.join('')}`;
 }

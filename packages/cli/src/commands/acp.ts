@@ -22,7 +22,7 @@ export function acpCommand(context: Context): Command {
     data: `with --config: where to store data (default: a temporary folder); without --config: the data folder of a running \`${PROGRAM} dev\`, to use its key`,
   });
   return runs<AcpFlags>(command, context, async (options) => {
-    // Only an editor's process pays for loading the engine.
+    // Loaded on use: only this command needs the engine.
     const { runAcp } = await import('../acp/run-acp.ts');
     return runAcp(options, context);
   });

@@ -46,7 +46,7 @@ export function callCommand(context: Context): Command {
 }
 
 async function signingWith(pem: string, file: string): Promise<NonNullable<AgentIdentity['sign']>> {
-  // Only who signs pays for loading it.
+  // Loaded on use: only signing needs it.
   const { privateKeyIn, signedBy } = await import('@dragoman/core');
   const key = privateKeyIn(pem);
   if (key !== undefined) return (bytes) => signedBy(key, bytes);

@@ -8,7 +8,6 @@ interface ForgetOptions extends ConnectionOptions {
   readonly request?: string;
 }
 
-/** Deletes all records of an agent. */
 export function forgetCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents forget',

@@ -7,7 +7,6 @@ import { newCommand, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
 import { fail } from '../trouble.ts';
 
-/** Makes the key an agent signs with. */
 export function keygenCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents keygen',
@@ -39,7 +38,7 @@ export function keygenCommand(context: Context): Command {
   });
 }
 
-// An RSA key takes seconds on a busy machine, so the event loop stays free.
+// Asynchronous, because an RSA key takes seconds on a busy machine.
 const generate = promisify(generateKeyPair);
 
 const KINDS = {

@@ -93,7 +93,7 @@ function addCommand(context: Context): Command {
   });
 }
 
-/** A document is read here: what the server needs of it is a small part. */
+/** The API of the options. An OpenAPI document is read here, because the server needs only a small part of it. */
 async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiInput; warnings: readonly string[] }> {
   const { baseUrl, description, endpoint, openapi, acceptsDataFrom } = options;
   const given: ApiInput = {
@@ -103,7 +103,7 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
     ...(acceptsDataFrom !== undefined && { accepts_data_from: acceptsDataFrom }),
   };
   if (openapi === undefined) return { api: given, warnings: [] };
-  // Only who brings a document pays for loading what reads it.
+  // Loaded on use: only a document needs it.
   const [{ apiFromOpenApi }, { parseYaml }] = await Promise.all([import('@dragoman/core'), import('@dragoman/server')]);
   const document = parseYaml(await readText(openapi, context));
   if (!document.ok)
@@ -113,7 +113,7 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
   return { api: { ...read.value, ...given }, warnings: read.warnings.map(({ message }) => message) };
 }
 
-/** The server in a document may be relative or missing: then --base-url is needed. */
+/** A fix if the document has no absolute URL of its server. */
 function serverHints(issues: readonly Issue[], { openapi, baseUrl }: AddOptions): readonly string[] {
   const isMissing = openapi !== undefined && baseUrl === undefined;
   if (!isMissing || !issues.some(({ pointer }) => pointer === '/base_url')) return [];

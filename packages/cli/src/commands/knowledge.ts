@@ -80,7 +80,7 @@ function addCommand(context: Context): Command {
 async function documentIn(file: string, context: Context): Promise<KnowledgeDocument> {
   const text = await readText(file, context);
   const title = /^#\s+(.+?)\s*$/m.exec(text)?.[1]?.slice(0, LONGEST_TITLE);
-  // Ids are used in paths: other characters of file names become dashes.
+  // The id is part of URLs, so other characters of the file name become dashes.
   const id = basename(file, extname(file)).replaceAll(/[^a-zA-Z0-9_.-]/g, '-');
   return { id, text, ...(title !== undefined && { title }) };
 }

@@ -30,7 +30,7 @@ export function listenCommand(context: Context): Command {
   });
 }
 
-/** 32 bytes. Checked at the start: with another key every callback would be refused. */
+/** Checks the form of the key, which has 32 bytes: with a wrong key every callback would be refused. */
 function publicKey(text: string): string {
   if (/^whpk_[A-Za-z0-9+/]{43}=$/.test(text)) return text;
   throw new InvalidArgumentError('It must be whpk_ and base64, as shown by GET /agent of the server.');

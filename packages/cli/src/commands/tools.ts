@@ -150,7 +150,7 @@ async function acceptOnServer(name: string, options: ToolsOptions, context: Cont
   );
 }
 
-/** The changed tools that a host with this folder has recorded. */
+/** Accepts a changed tool that a host with this data folder has recorded. */
 async function acceptInFolder(
   name: string,
   config: string,
@@ -171,7 +171,7 @@ async function acceptInFolder(
   });
 }
 
-/** Only the host knows whether there are others, and it lists only those that the caller may use. */
+/** Why no tools are listed. A server lists only the tools that the caller may use. */
 function whyNone(options: ToolsOptions, context: Context): string {
   if (isHere(options, context)) {
     const { config = DEFAULT_CONFIG } = options;
@@ -180,7 +180,7 @@ function whyNone(options: ToolsOptions, context: Context): string {
   return 'none: a key may use the tools in permissions.tools of its agent ("*" for all); --deferred includes deferred tools';
 }
 
-/** The host has named the nearest, if one is near. */
+/** The error of a call with a fix. The host has already suggested the nearest name, if there is one. */
 function uncalled(
   error: unknown,
   { timeout, ...options }: ToolsOptions & { timeout: number },
@@ -207,7 +207,7 @@ function flag(name: string, value: string | undefined): string {
   return value === undefined ? '' : ` ${name} ${asWord(value)}`;
 }
 
-/** Held tools are in no list of tools, so that they are named here. */
+/** Names the held tools, which no list of tools contains. */
 function notHeld(name: string, held: readonly string[]): never {
   const close = nearest(name, held);
   const all =
@@ -224,7 +224,7 @@ function withToolsOptions(command: Command): void {
   );
 }
 
-/** On the server that is named; else the tools of the configuration, in this process. */
+/** Uses the tools of the given server, or those of the configuration in this process. */
 async function withWire<T>(
   options: ToolsOptions,
   context: Context,

@@ -39,7 +39,7 @@ function setCommand(context: Context): Command {
     ],
   })
     .argument('<id>', 'its name in requests')
-    // Other users of the machine could read a secret among the arguments.
+    // Not the value itself: other users of the machine can read arguments.
     .argument('[value]', 'leave it out, or pass -: the secret is asked for in a terminal, otherwise read from stdin')
     .addOption(
       new Option(
@@ -82,7 +82,7 @@ function setCommand(context: Context): Command {
   });
 }
 
-/** Typed without echo on a terminal, otherwise read from stdin. */
+/** The value of a credential, typed without echo in a terminal, otherwise read from stdin. */
 async function valueFor(id: string, context: Context): Promise<string> {
   const { askHidden } = context.terminal;
   if (askHidden === undefined) return readText('-', context);

@@ -44,7 +44,7 @@ async function watch(
         signal: over.signal,
         onReconnect: ({ error, waitMs }) => {
           const isEmpty = error.status === undefined && error.cause === undefined;
-          // No frame, no refusal and no broken connection: the answer has fewer frames than that.
+          // The stream ended without a frame, a refusal or a lost connection, so the answer has no frame after `after`.
           if (last === after && isEmpty) over.abort();
           else terminal.note(reconnecting({ error, waitMs }));
         },
@@ -73,7 +73,7 @@ function noSuchFrame(requestId: string, after: number): Trouble {
   };
 }
 
-/** Another caller's request looks exactly like one that does not exist, so the message names both. */
+/** The error for an unknown request. A request of another caller looks the same, so the message names both cases. */
 function noSuchRequest(requestId: string): Trouble {
   return {
     code: 'not_found',

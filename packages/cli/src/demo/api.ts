@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The demo API: users, orders behind a key, something slow and something that fails now and then. No network needed. */
+/**
+ * The demo API: users, orders that need a key, a slow endpoint, and one that fails now and then. It needs no network.
+ */
 export class DemoApi implements AsyncDisposable {
   readonly #server: Server;
   readonly #key: string;
@@ -12,7 +14,7 @@ export class DemoApi implements AsyncDisposable {
     this.#server = createServer((request, response) => this.#answer(request, response));
   }
 
-  /** On a free port of this machine. `key` opens its orders. */
+  /** Listens on a free port of this machine. `key` gives access to the orders. */
   static async start(key: string): Promise<DemoApi> {
     const api = new DemoApi(key);
     await new Promise<void>((resolve, reject) => {
@@ -63,7 +65,7 @@ function send(response: ServerResponse, status: number, json: unknown): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(json));
 }
 
-/** Its definition, for the list of APIs. */
+/** The endpoints in the definition of the API. */
 export const DEMO_ENDPOINTS = [
   { method: 'GET', path: '/users', description: 'Everybody, with points and status.' },
   { method: 'GET', path: '/orders', description: 'All orders; needs the credential demo-orders as X-API-Key.' },

@@ -12,9 +12,12 @@ import { DEMO_ENDPOINTS, DemoApi } from './api.ts';
 import { DemoModel } from './model.ts';
 import { DEMO_CREDENTIAL, demoWorkflows } from './workflows.ts';
 
-/** The parts that the demo adds to a server: agents, a model, a tool, an API with its credential, workflows, and keys to use it all. */
+/**
+ * The parts that the demo adds to a server: agents, a model, a tool, an API with its credential, workflows, and keys to
+ * use it all.
+ */
 export class Demo implements AsyncDisposable {
-  /** The given ones with the demo. */
+  /** The given settings, with the demo. */
   readonly settings: ServeSettings;
   readonly #now: Date;
   readonly #api: DemoApi;
@@ -39,7 +42,7 @@ export class Demo implements AsyncDisposable {
     return withDemo(settings, { api, model, callbackPort, now });
   }
 
-  /** Starts what has to be there before the server is. `callbackPort` is where callbacks will be received. */
+  /** Starts what must run before the server. Callbacks will be received on `callbackPort`. */
   static async start(
     settings: ServeSettings,
     { callbackPort, now }: { callbackPort: number; now: Date },
@@ -49,7 +52,7 @@ export class Demo implements AsyncDisposable {
     return new Demo({ api, model, apiKey, callbackPort, settings, now });
   }
 
-  /** Puts the rest into the server that listens, and leaves the keys where other commands find them. */
+  /** Adds the rest to the running server, and writes the keys to the file in which other commands find them. */
   async furnish({ engine, url }: Server, newAdminKey: string | undefined): Promise<DevKeys> {
     const { config, data } = this.settings;
     const keys: DevKeys = {
@@ -71,7 +74,7 @@ export class Demo implements AsyncDisposable {
     await Promise.all([this.#api[Symbol.asyncDispose](), this.#model[Symbol.asyncDispose]()]);
   }
 
-  /** The key of the demo's API, in the vault: a new one at each start, as is the port it is for. */
+  /** Puts the key of the demo API into the vault. The key and the port of the API are new at each start. */
   async #putCredential(url: string, adminKey: string): Promise<void> {
     await createClient({ url, key: adminKey }).admin.credentials.put(DEMO_CREDENTIAL, {
       type: 'api-key',
@@ -100,7 +103,7 @@ function withDemo(
   const apis: Config['apis'] = { demo, ...config.apis };
   const ours = demoAgents(data, model);
   const agents: Config['agents'] = { ...ours, ...config.agents };
-  // Only the demo's own: an agent of the configuration that has one of their names is not a demo.
+  // Only the agents of the demo: an agent of the configuration with one of their names is not one of them.
   const demos = Object.keys(ours).filter((id) => !Object.hasOwn(config.agents ?? {}, id));
   const mailbox: Config['mailbox'] = { anonymous: demos, ...config.mailbox };
   const tools: Config['tools'] = [...(config.tools ?? []), demoFile('tools')];
@@ -117,7 +120,7 @@ function withDemo(
   return { ...settings, config: { ...config, agents, apis, tools, gate, default_agent, mailbox, log } };
 }
 
-/** The demo's own caller, who may talk to every agent and run every workflow. */
+/** The key of the demo's own caller, which may use every agent, tool and workflow. */
 async function demoKey(engine: Engine, kept: string | undefined): Promise<string> {
   const all = ['*'];
   const permissions = { agents: all, operations: all, apis: all, credentials: all, tools: all, workflows: all };
@@ -128,7 +131,7 @@ async function demoKey(engine: Engine, kept: string | undefined): Promise<string
   return validKey(engine, kept, { agentId: 'demo', role: 'agent' });
 }
 
-/** The key of the last time where it still opens, so that what was pasted then works again. */
+/** The previous key if it is still valid, so that commands that were pasted before still work; otherwise a new one. */
 async function validKey(
   engine: Engine,
   kept: string | undefined,
@@ -148,7 +151,8 @@ function demoAgents(data: string, model: DemoModel): NonNullable<Config['agents'
     guide: {
       driver: 'stdio',
       command: process.execPath,
-      // As this process was started: from source it needs the same loader. Only one process can have the inspector.
+      // With the flags of this process, because from source it needs the same loader. Only one process can have the
+      // inspector.
       args: [...process.execArgv.filter((flag) => !flag.startsWith('--inspect')), demoFile('guide'), data],
       name: 'Guide',
       description: 'a separate program that calls a tool over the wire and runs a workflow',
@@ -169,5 +173,5 @@ function demoFile(name: string): string {
   return fileURLToPath(new URL(`./${name}.mjs`, import.meta.url));
 }
 
-/** Where the demo's workflows are, in the data folder. */
+/** The folder of the demo's workflows, in the data folder. */
 export const WORKFLOWS = 'workflows';

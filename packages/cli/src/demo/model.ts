@@ -2,15 +2,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 
 /**
- * A model server for the demo, which speaks OpenAI's chat completions. Its model is a script that calls the tool word_count where it has
- * it: no key, no network and no weights are needed.
+ * A model server for the demo, with OpenAI's chat completions. Its model is a script, which calls the tool word_count
+ * if it is offered. It needs no key, network or weights.
  */
 export class DemoModel implements AsyncDisposable {
   readonly #server = createServer(
     (request, response) => void answer(request, response).catch(() => response.destroy()),
   );
 
-  /** On a free port of this machine. */
+  /** Listens on a free port of this machine. */
   static async start(): Promise<DemoModel> {
     const model = new DemoModel();
     await new Promise<void>((resolve, reject) => {

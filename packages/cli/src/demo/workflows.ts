@@ -1,4 +1,4 @@
-/** The demo's workflows by file name, for its API at this URL. */
+/** The demo's workflows by file name. They call the demo API at `apiUrl`. */
 export function demoWorkflows(apiUrl: string): Readonly<Record<string, string>> {
   const get = (path: string, outputPath: string, more: object = {}) => ({
     ApiCall: { method: 'GET', url: `${apiUrl}${path}`, outputPath, ...more },
@@ -54,5 +54,5 @@ function lines(executionId: string, operations: Readonly<Record<string, object>>
   return [...updates, begin].map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** The credential that opens the demo's orders. */
+/** The id of the credential for the demo's orders. */
 export const DEMO_CREDENTIAL = 'demo-orders';

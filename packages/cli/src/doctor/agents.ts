@@ -9,12 +9,12 @@ import { syntaxFault } from './syntax-fault.ts';
 
 type UrlMember = 'url' | 'card' | 'base_url';
 
-/** The members of an agent that define its endpoint. */
+/** The members of an agent's definition that say how to reach it. */
 export type ReachedAgent = Partial<
   Pick<NonNullable<Config['agents']>[string], 'driver' | 'module' | 'command' | UrlMember>
 >;
 
-/** Whether agents are where the configuration expects them. Nothing is sent to them and nothing is run. */
+/** Checks that the agents can be found where the configuration says. Sends nothing to them and runs nothing. */
 export function checkAgents(
   agents: Readonly<Record<string, ReachedAgent>>,
   { path, correct }: { path: string; correct: (id: string, member: string) => string },
@@ -30,7 +30,10 @@ export function checkAgents(
   );
 }
 
-/** Whether the agents that the rest of a configuration names are among those there are; more may be added while a server runs. */
+/**
+ * Checks that the agents that other members of the configuration name are defined. More agents may be added while a
+ * server runs.
+ */
 export function checkNamedAgents(
   { default_agent, tools, mailbox }: Pick<Config, 'default_agent' | 'tools' | 'mailbox'>,
   ids: readonly string[],
@@ -42,7 +45,7 @@ export function checkNamedAgents(
   ];
 }
 
-/** Whether the agents that senders without a key may write to are among those there are. */
+/** Checks that the agents in `mailbox.anonymous` are defined. */
 function checkAnonymousAgents(
   listed: NonNullable<Config['mailbox']>['anonymous'],
   ids: readonly string[],
@@ -60,7 +63,7 @@ function checkAnonymousAgents(
   });
 }
 
-/** Whether the default agent exists. */
+/** Checks that the default agent is defined. */
 function checkDefaultAgent(name: string | undefined, ids: readonly string[]): DoctorFinding[] {
   if (name === undefined || ids.includes(name)) return [];
   const close = nearest(name, ids);
@@ -70,7 +73,7 @@ function checkDefaultAgent(name: string | undefined, ids: readonly string[]): Do
   ];
 }
 
-/** Whether the agents that answer tools are among those there are. */
+/** Checks that the agents behind tools are defined. */
 function checkToolAgents(tools: Config['tools'], ids: readonly string[]): DoctorFinding[] {
   return (tools ?? []).flatMap((entry) => {
     if (typeof entry === 'string' || entry.agent === undefined || ids.includes(entry.agent)) return [];
@@ -109,7 +112,7 @@ async function troubleWith(agent: ReachedAgent, path: string): Promise<AgentTrou
   }
   const member = URL_MEMBERS.find((name) => agent[name] !== undefined) ?? (driver === 'openai' ? 'base_url' : 'url');
   const url = agent[member];
-  // One that dials in has no address of its own.
+  // An agent that dials in has no address.
   if (driver === 'e2a-ws' && url === undefined) return undefined;
   if (url === undefined || !URL.canParse(url)) {
     const what = `${member} must be a URL; got ${JSON.stringify(url ?? null)}`;

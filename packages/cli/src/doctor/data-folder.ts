@@ -5,7 +5,7 @@ import { PROGRAM } from '../command.ts';
 import { folderHolder } from '../serve/folder-holder.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 
-/** Whether the data folder can be written, is undamaged, and is in use by no other server. Nothing is created. */
+/** Checks that the data folder is writable and undamaged, and not in use by another server. Creates nothing. */
 export async function checkDataFolder(
   folder: string,
   { serverRuns, check = 'data', inPostgres = false }: DataFolderOptions,
@@ -28,7 +28,7 @@ export async function checkDataFolder(
 interface DataFolderOptions {
   readonly serverRuns: boolean;
   readonly check?: string;
-  /** Whether the store of the server is in PostgreSQL, and only its keys and files are here. */
+  /** Whether the store is in PostgreSQL, so that the folder has only keys and files. */
   readonly inPostgres?: boolean;
 }
 
@@ -54,7 +54,7 @@ async function checkStore(
   }
 }
 
-/** Reports only the files that were read. */
+/** Examines the store. Reports only the files that were read. */
 async function examineStore(
   store: Awaited<ReturnType<typeof openSqliteStore>>,
   { folder, check }: { folder: string; check: string },
@@ -88,7 +88,7 @@ function checkPlaceFor(folder: string): DoctorFinding {
   );
 }
 
-/** Tried, because permissions do not show it everywhere: nobody can create a folder in /proc. */
+/** Creates a folder to find out, because permissions are not always decisive: nobody can create a folder in /proc. */
 function canCreateIn(folder: string): boolean {
   try {
     rmdirSync(mkdtempSync(join(folder, '.dragoman-')));

@@ -19,7 +19,7 @@ import { checkStart } from './start.ts';
 import { checkTools } from './tools.ts';
 
 export interface DoctorOptions extends ServeOptions, ConnectionOptions {
-  /** Asks each agent of the configuration a real question. */
+  /** Whether to send a real question to each agent of the configuration. */
   readonly probe?: boolean;
 }
 
@@ -60,7 +60,7 @@ export async function examineInstallation(options: DoctorOptions, context: Conte
   ];
 }
 
-/** The settings, or what is wrong with them; the rest is then looked at as if it were not there. */
+/** Reads the settings. If they are invalid, reports the problems and uses the defaults for the other checks. */
 function readConfiguration(options: DoctorOptions, { environment, folder }: Context) {
   try {
     const settings = readSettings(options, { environment, folder });
@@ -79,7 +79,7 @@ function readConfiguration(options: DoctorOptions, { environment, folder }: Cont
   }
 }
 
-/** The given folder; else that of `serve` and, if it exists, that of `dev` beside it. */
+/** Checks the given data folder; otherwise that of `serve` and, if it exists, that of `dev`. */
 async function checkDataFolders({
   options,
   surroundings,
@@ -95,7 +95,7 @@ async function checkDataFolders({
   return [...findings, await checkDataFolder(ofDev, { check: 'data of dev', serverRuns })];
 }
 
-/** Where to look: as given, else where `dragoman dev` listens, else where `serve` would. */
+/** The server to check: the given one, otherwise that of `dragoman dev`, otherwise where `serve` would listen. */
 function placeOf({
   options: { url: given, host, port },
   settings: { config },
@@ -116,7 +116,7 @@ interface RunningServer {
   readonly url: string;
 }
 
-/** The agents that administration added, where the server is on this machine and we may ask it for them. */
+/** Checks the agents that were added by administration, if the server is on this machine and there is an admin key. */
 async function checkAddedAgents({
   options,
   surroundings,
@@ -134,13 +134,13 @@ async function checkAddedAgents({
       correct: (id) => `add it again: ${PROGRAM} agents add ${id}`,
     });
   } catch (error) {
-    // The problem with the key is reported already.
+    // Another check has reported the problem with the key.
     if (error instanceof DragomanError) return [];
     throw error;
   }
 }
 
-/** The nodes that share the server's database, where we may ask for them. */
+/** Checks the nodes that share the server's database, if there is an admin key. */
 async function checkSharedNodes({ options, surroundings, url }: RunningServer): Promise<DoctorFinding[]> {
   const { dev } = findServer({ ...options, url }, surroundings);
   const admin = findKey({ options, context: surroundings, role: 'admin', dev });
@@ -148,7 +148,7 @@ async function checkSharedNodes({ options, surroundings, url }: RunningServer): 
   try {
     return checkNodes(await createClient({ url, key: admin.key, retry: { giveUpAfterMs: 0 } }).admin.nodes.list());
   } catch (error) {
-    // The problem with the key is reported already.
+    // Another check has reported the problem with the key.
     if (error instanceof DragomanError) return [];
     throw error;
   }

@@ -1,10 +1,10 @@
-/** One finding of the doctor. */
+/** The result of one check. */
 export interface DoctorFinding {
-  /** The checked thing, one or two words. */
+  /** What was checked, in one or two words. */
   readonly check: string;
   readonly ok: boolean;
   readonly message: string;
-  /** The fix, if possible a command. */
+  /** How to fix it, if possible as a command. */
   readonly fix?: string;
 }
 

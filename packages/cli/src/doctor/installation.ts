@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isPostgresUrl, openSqliteStore, postgresVersion, shownPostgresUrl } from '@dragoman/core';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 
-/** Whether this Node is one we run on. */
+/** Checks that this version of Node is supported. */
 export function checkNode(version: string = process.versions.node): DoctorFinding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isNewEnough = major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor);
@@ -14,7 +14,7 @@ export function checkNode(version: string = process.versions.node): DoctorFindin
   return broken('node', `Node ${version} is too old; ${wanted} or newer is needed`, 'nvm install 22');
 }
 
-/** Whether every part is built, for those who start us by `npx dragoman`. */
+/** Checks that every package is built, for a start with `npx dragoman`. */
 export function checkBuild(
   isThere: (part: string) => boolean = isBuilt,
   runsFromSource: boolean = import.meta.url.endsWith('.ts'),
@@ -34,13 +34,13 @@ function isBuilt(part: string): boolean {
   }
 }
 
-/** Whether the configured store can be used. */
+/** Checks that the configured store can be used. */
 export async function checkStore(store = 'sqlite'): Promise<DoctorFinding> {
   if (store === 'memory') return sound('store', 'in memory, gone when the server stops');
   return isPostgresUrl(store) ? checkPostgres(store) : checkDriver();
 }
 
-/** Whether PostgreSQL answers with the version and settings that the store needs. Nothing is created in it. */
+/** Checks that PostgreSQL answers, with the version and settings that the store needs. Creates nothing in it. */
 async function checkPostgres(url: string): Promise<DoctorFinding> {
   try {
     return sound('store', `PostgreSQL ${await postgresVersion(url)} at ${shownPostgresUrl(url)}`);
@@ -50,7 +50,7 @@ async function checkPostgres(url: string): Promise<DoctorFinding> {
   }
 }
 
-/** Whether the SQLite driver loads and can write, in a folder that is gone afterwards. */
+/** Checks that the SQLite driver loads and can write, in a temporary folder. */
 async function checkDriver(): Promise<DoctorFinding> {
   const folder = await mkdtemp(join(tmpdir(), 'dragoman-doctor-'));
   try {

@@ -1,7 +1,7 @@
 import type { NodeReport } from '@dragoman/client';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 
-/** Whether the servers that share a database fit together. Skipped for a single server. */
+/** Checks that the servers that share a database fit together. Skipped for a single server. */
 export function checkNodes({ nodes, database, warnings }: NodeReport): DoctorFinding[] {
   if (database === null) return [];
   const live = nodes

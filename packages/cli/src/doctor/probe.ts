@@ -4,7 +4,9 @@ import { type Config, type Server, systemIds } from '@dragoman/server';
 import { PROGRAM } from '../command.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 
-/** Asks each agent of a configuration a real question, one after the other, and reports what it answers or why it does not. */
+/**
+ * Sends a real question to each agent of a configuration, one after the other, and reports the answer or the failure.
+ */
 export async function probeAgents(
   server: Pick<Server, 'engine'>,
   agents: NonNullable<Config['agents']>,
@@ -12,7 +14,7 @@ export async function probeAgents(
 ): Promise<DoctorFinding[]> {
   const findings: DoctorFinding[] = [];
   for (const [id, { driver, url }] of Object.entries(agents)) {
-    // One that dials in is connected to the running server, not to this one.
+    // An agent that dials in is connected to the running server, not to this one.
     if (driver === 'e2a-ws' && url === undefined) continue;
     findings.push(await probed(server, id, milliseconds));
   }
@@ -22,7 +24,7 @@ export async function probeAgents(
 async function probed({ engine }: Pick<Server, 'engine'>, id: string, milliseconds: number): Promise<DoctorFinding> {
   const check = `probe ${id}`;
   const startedAt = performance.now();
-  // A timer that keeps the process alive: no other may be left while an agent waits, for a model or for a person.
+  // This timer keeps the process alive while an agent waits for a model or a person: there may be no other.
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), milliseconds);
   const { signal } = over;

@@ -8,16 +8,15 @@ import { type HolderHealth, portHolder } from '../serve/port-holder.ts';
 import { OTHER_PORTS } from '../serve/start-trouble.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 
-/** The address of the server. */
 export interface ServerPlace {
   readonly url: string;
-  /** Whether the user named a server, or this is only where one would start. */
+  /** Whether the user gave the address. Otherwise it is where a server would listen. */
   readonly isGiven: boolean;
   readonly host: string;
   readonly port: number;
 }
 
-/** Whether a server answers, and if none does, whether one could start. */
+/** Checks that a server answers, or that one could start. */
 export async function checkServer(place: ServerPlace, health: HolderHealth | undefined): Promise<DoctorFinding> {
   const { url, isGiven, host, port } = place;
   if (health?.isDragoman === true) {
@@ -36,7 +35,7 @@ export async function checkServer(place: ServerPlace, health: HolderHealth | und
   return broken('port', `port ${port} on ${host} is taken by ${who}`, `${PROGRAM} serve --port 0`);
 }
 
-/** Whether the other ports of the configuration are free. */
+/** Checks that the other ports of the configuration are free. */
 export async function checkOtherPorts({ host = DEFAULT_HOST, ...config }: Config): Promise<DoctorFinding[]> {
   const findings = OTHER_PORTS.map(async (member): Promise<DoctorFinding[]> => {
     const port = config[member]?.port ?? 0;
@@ -48,7 +47,7 @@ export async function checkOtherPorts({ host = DEFAULT_HOST, ...config }: Config
   return (await Promise.all(findings)).flat();
 }
 
-/** Whether a key is valid, tested by asking for a request that cannot exist. */
+/** Checks that a key is valid, by requesting something that cannot exist. */
 export async function checkKey({ url, key, source, role }: KeyToTry): Promise<DoctorFinding> {
   const check = role === 'admin' ? 'admin key' : 'key';
   try {
@@ -78,7 +77,7 @@ export async function checkKey({ url, key, source, role }: KeyToTry): Promise<Do
 export interface KeyToTry {
   readonly url: string;
   readonly key: string;
-  /** Where it was found. */
+  /** Where the key was found. */
   readonly source: string;
   readonly role: 'agent' | 'admin';
 }

@@ -8,8 +8,8 @@ import { broken, type DoctorFinding, sound } from './finding.ts';
 import { probeAgents } from './probe.ts';
 
 /**
- * The problems of a configuration that only a start finds: it is started as `serve` does, and stopped, with its own store and no port.
- * Files are loaded and the programs of MCP servers run for that, as `tools list --config` does.
+ * Finds problems that only a start finds: starts the configuration like `serve`, with a store of its own and without
+ * ports, and stops it. This loads files and runs the programs of MCP servers, like `tools list --config`.
  */
 export async function checkStart(
   { configPath, config }: ServeSettings,
@@ -35,7 +35,7 @@ export async function checkStart(
     const isKnown = known.some(
       ({ ok, message: reported }) => !ok && (message.includes(reported) || isOfSameFile(reported, message)),
     );
-    // This check is more precise.
+    // The fix of a known code is more precise.
     const remedy = code === 'start_failed' || fix === undefined ? `correct ${configPath}` : fix;
     return isKnown ? [] : [broken('start', message, remedy)];
   }
@@ -59,7 +59,7 @@ function checkServers(servers: Server['wire']['servers'], log: Warnings, configP
   });
 }
 
-/** Both begin with the file name. */
+/** Whether both messages are about the same file, which each of them contains. */
 function isOfSameFile(reported: string, message: string): boolean {
   const [file = ''] = /\/.*?\.[cm]?[jt]s\b/.exec(reported) ?? [];
   return file !== '' && message.includes(file);

@@ -11,7 +11,7 @@ import type { Config } from '@dragoman/server';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 import { syntaxFault } from './syntax-fault.ts';
 
-/** Whether the files with tools are there and can be read, and whether the workflows of tools are valid. */
+/** Checks that the files of tools exist and can be read, and that the workflows of tools are valid. */
 export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' | 'workflows'>): DoctorFinding[] {
   const { operations, ...limits } = workflows;
   const rules: WorkflowRules = {
@@ -25,7 +25,8 @@ export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' 
     if (workflow === undefined) return [];
     const check = `tool ${name}`;
     if (!existsSync(workflow)) return broken(check, `file not found: ${workflow}`, 'create the file, or correct tools');
-    // The shapes of an operator's own operations are known only after running their files.
+    // With operations of the operator, a workflow cannot be checked: their schemas are known only after running their
+    // files.
     const written = operations === undefined ? ToolWorkflow.in(workflow, rules) : undefined;
     const isSound = written === undefined || written instanceof ToolWorkflow;
     return isSound ? sound(check, 'found') : broken(check, written.fault, 'correct it');

@@ -10,7 +10,7 @@ export interface ListenCertificate {
   readonly path: string;
 }
 
-/** The certificate of the local receiver: made when it is first needed, and again before it is over. */
+/** The certificate of the local receiver. It is made when it is first needed, and again before it expires. */
 export function listenCertificate(data: string, now: Date): ListenCertificate {
   const folder = join(data, 'listen');
   const [path, keyPath] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
@@ -23,7 +23,7 @@ export function listenCertificate(data: string, now: Date): ListenCertificate {
   return { cert: readFileSync(path, 'utf8'), key: readFileSync(keyPath, 'utf8'), path };
 }
 
-/** Damaged or missing files are created again. */
+/** Whether the files have a valid certificate with its key. If not, they are created again. */
 function isGood(path: string, keyPath: string, now: Date): boolean {
   try {
     const certificate = new X509Certificate(readFileSync(path));
@@ -34,5 +34,5 @@ function isGood(path: string, keyPath: string, now: Date): boolean {
   }
 }
 
-/** The default address of `listen`, to which `dev` allows callbacks. */
+/** The default port of `listen`, to which `dev` allows callbacks. */
 export const LISTEN_PORT = 7430;

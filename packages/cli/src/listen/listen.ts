@@ -94,7 +94,7 @@ function asText({ bold, dim, green, red }: ReturnType<typeof paint>) {
     const content = typeof message.content === 'string' ? message.content : JSON.stringify(message.content);
     const thread = threadId === null ? '' : `, thread ${threadId}`;
     const facts = visible(`${id}, in reply to ${replyTo}${thread}, signature valid`);
-    // Every line of it: one at the margin would look like another callback.
+    // Every line is indented, because a line at the margin would look like another callback.
     const indented = visible(content).trimEnd().replaceAll('\n', '\n  ');
     return `from ${bold(visible(from.name))}: ${status}, ${dim(facts)}\n  ${indented}`;
   };

@@ -7,10 +7,10 @@ import { visible } from '../visible.ts';
 import type { ListenCertificate } from './certificate.ts';
 
 export interface ReceiverOptions {
-  /** The keys for signatures, requested when callbacks arrive: the server may start later. */
+  /** The keys for checking signatures. Called when a callback arrives, because the server may start later. */
   readonly keys: () => Promise<Pick<CallbackReceiverOptions, 'secret' | 'publicKey'>>;
   readonly onAnswer: CallbackReceiverOptions['onAnswer'];
-  /** Reports repeats and refused callbacks. */
+  /** Gets a line for each repeat and each refused callback. */
   readonly note: (line: string) => void;
 }
 
@@ -22,7 +22,7 @@ export class Receiver implements AsyncDisposable {
     this.#server = server;
   }
 
-  /** Rejects when the port is taken. 0 is any free one. */
+  /** Listens on a port; 0 is any free port. Rejects if the port is in use. */
   static async listen(port: number, { cert, key }: ListenCertificate, options: ReceiverOptions): Promise<Receiver> {
     const { keys, onAnswer, note } = options;
     let made: CallbackReceiver | undefined;
@@ -61,7 +61,7 @@ async function receive(
   response: ServerResponse,
   { receiver, note }: { receiver: () => Promise<CallbackReceiver>; note: (line: string) => void },
 ): Promise<void> {
-  // As when the URL is opened in a browser.
+  // The answer to a browser that opens the URL.
   if (request.method !== 'POST') return void response.writeHead(405, { Allow: 'POST' }).end();
   try {
     const { id, isRepeat } = await (await receiver()).receive({ headers: request.headers, body: request });

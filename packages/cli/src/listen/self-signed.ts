@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 /**
- * A certificate for this machine's own addresses, signed by itself, and its key: as PEM. Node can read certificates but make
- * none, and not every machine has OpenSSL's command; this is the little of X.509 (RFC 5280) that it takes.
+ * A self-signed certificate for this machine's own addresses, and its key, as PEM. Node cannot create certificates, and
+ * not every machine has OpenSSL's command; this is the necessary part of X.509 (RFC 5280).
  */
 export function selfSigned({ now, days }: { now: Date; days: number }): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
@@ -10,7 +10,7 @@ export function selfSigned({ now, days }: { now: Date; days: number }): { cert: 
   const end = new Date(now.getTime() + days * ONE_DAY);
   const begin = new Date(now.getTime() - 3600 * 1000);
   const toBeSigned = sequence(
-    // Version 3.
+    // The version: 2 stands for v3.
     der(0xa0, der(INTEGER, Buffer.from([2]))),
     der(INTEGER, positive(randomBytes(16))),
     sequence(ECDSA_WITH_SHA256),
@@ -49,7 +49,7 @@ function extension(id: Buffer, value: Buffer, critical = false): Buffer {
   return sequence(id, ...(critical ? [der(BOOLEAN, TRUE)] : []), der(OCTET_STRING, value));
 }
 
-/** GeneralizedTime, which knows years beyond 2049 too. */
+/** A GeneralizedTime, which also covers years after 2049. */
 function time(at: Date): Buffer {
   return der(0x18, Buffer.from(`${at.toISOString().replaceAll(/[-:T]|\.\d+/g, '')}`));
 }
@@ -69,7 +69,7 @@ const OCTET_STRING = 0x04;
 const UTF8_STRING = 0x0c;
 const TRUE = Buffer.from([0xff]);
 
-// Object identifiers, as they are written.
+// Object identifiers in DER.
 const COMMON_NAME = Buffer.from('0603550403', 'hex');
 const BASIC_CONSTRAINTS = Buffer.from('0603551d13', 'hex');
 const ALT_NAME = Buffer.from('0603551d11', 'hex');

@@ -3,12 +3,15 @@ import { isModern, MCP_META, metaOf } from '@dragoman/protocols/mcp';
 import type { McpPeer } from './peer.ts';
 
 export interface HttpPeerOptions {
-  /** Of the MCP endpoint. */
+  /** The URL of the MCP endpoint. */
   readonly url: URL;
   readonly key: string;
 }
 
-/** The MCP endpoint of a server. A session that the server forgot, as after a restart, is opened again below the client. */
+/**
+ * The MCP endpoint of a server. If the server has lost the session, for example by a restart, a new one is opened
+ * without the client noticing.
+ */
 export class HttpPeer implements McpPeer {
   readonly #options: HttpPeerOptions;
   #initialize: JsonObject | undefined;
@@ -64,7 +67,7 @@ export class HttpPeer implements McpPeer {
     this.#session = { id, version: String(result['protocolVersion']) };
   }
 
-  /** Shared by all calls that find the session lost. */
+  /** Opens a new session, once for all calls that find the old one lost. */
   #reopen(gone: { readonly id: string }, signal: AbortSignal): Promise<void> {
     if (this.#session?.id !== gone.id) return this.#reopening ?? Promise.resolve();
     this.#reopening ??= (async () => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dragoman/protocols';
 
-/** The MCP server behind stdio: one elsewhere, or one in this process. */
+/** The MCP server behind stdio: in another process, or in this one. */
 export interface McpPeer {
   /** The messages that answer a message, the response last; none for a notification. Aborting closes the connection. */
   send(message: JsonObject, signal: AbortSignal): AsyncIterable<JsonObject>;

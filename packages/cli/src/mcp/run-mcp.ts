@@ -17,7 +17,7 @@ export interface McpFlags {
   readonly agent?: string;
 }
 
-/** Serves its parent over MCP, with what a server elsewhere has or with its own server. */
+/** Serves MCP to the parent process, with what another server offers or with a server of its own. */
 export async function runMcp(options: McpFlags & { json: boolean }, context: Context): Promise<ExitCode> {
   const { server, keyFile, config, agent } = options;
   if (config !== undefined && (server !== undefined || keyFile !== undefined)) {

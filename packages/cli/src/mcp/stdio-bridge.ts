@@ -4,7 +4,9 @@ import { isModern, mcpError } from '@dragoman/protocols/mcp';
 import type { LineOutput } from '@dragoman/server';
 import type { McpPeer } from './peer.ts';
 
-/** Carries messages between the standard streams of this process and an MCP server. Resolves at the end of the input. */
+/**
+ * Carries messages between the standard streams of this process and an MCP server. Resolves at the end of the input.
+ */
 export class StdioBridge {
   readonly #peer: McpPeer;
   readonly #output: Pick<LineOutput, 'write'>;
@@ -20,7 +22,7 @@ export class StdioBridge {
   async run(input: Readable): Promise<void> {
     const lines = new LineSplitter({ maxLineBytes: LONGEST_LINE });
     let handled = Promise.resolve();
-    // In order: later messages may need the session that an earlier one opened.
+    // One after the other, because a later message may need the session that an earlier one opened.
     const take = (read: readonly Outcome<Json>[]) => {
       for (const one of read) handled = handled.then(() => this.#take(one));
     };
@@ -47,15 +49,18 @@ export class StdioBridge {
     const { method, id } = isObject(value) ? value : ({} as JsonObject);
     if (method === 'notifications/cancelled' && this.#isCancelled(value as JsonObject)) return;
     const isRequest = id !== undefined && method !== undefined;
-    // The server reports anything that is not a message.
+    // A value that is not a message is sent, too, because the server reports it.
     const sending = this.#send(value as JsonObject, isRequest);
-    // Calls run side by side; the rest has an order.
+    // Calls run concurrently. Other messages are sent in order.
     if (isRequest && method !== 'initialize') this.#follow(sending);
     else await sending;
     if (method === 'notifications/initialized') this.#follow(this.#notify());
   }
 
-  /** Without a session there is no cancel message: leaving the answer cancels it (2026-07-28, Cancellation). */
+  /**
+   * Without a session there is no cancel message: closing the response stream cancels the call (2026-07-28,
+   * Cancellation).
+   */
   #isCancelled({ params }: JsonObject): boolean {
     const running = isObject(params) ? this.#running.get(params['requestId'] ?? null) : undefined;
     if (running?.isModern === true) running.abort.abort();
@@ -82,7 +87,7 @@ export class StdioBridge {
     try {
       for await (const notice of this.#peer.notices(this.#closed.signal)) await this.#write(notice);
     } catch {
-      // A client does without notices.
+      // The client continues without notices.
     }
   }
 

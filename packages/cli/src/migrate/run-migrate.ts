@@ -23,13 +23,13 @@ export async function runMigrate(options: MigrateOptions, context: Context): Pro
   return 0;
 }
 
-/** A folder is one below the current folder. */
+/** The place of a store. The path of a folder is resolved. */
 function placeOf(text: string, { folder }: Context): string {
   const path = /^sqlite:(.+)$/.exec(text)?.[1];
   return path === undefined ? text : `sqlite:${resolve(folder, path)}`;
 }
 
-/** A line for each table, and one now and then for those that take long. */
+/** Prints a line for each table, and for long ones further lines now and then. */
 function progressLines(note: (text: string) => void, now: () => number): (progress: CopyProgress) => void {
   let [shownTable, shownAt] = ['', 0];
   return ({ family, table, step, rows }) => {

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { fail } from '../trouble.ts';
 
 /**
- * Creates the data folder with those above it, or ends the command. Node's own recursive `mkdir` never returns where a folder refuses
- * new ones with ENOENT, as /proc does.
+ * Creates the data folder and its parents, or ends the command. Not with Node's recursive `mkdir`, which never returns
+ * if a folder refuses new ones with ENOENT, as /proc does.
  */
 export function createDataFolder(folder: string): void {
   try {

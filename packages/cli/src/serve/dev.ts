@@ -19,11 +19,11 @@ import { runServer } from './run-server.ts';
 import { configPlace, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 
 export interface DevOptions extends ServeOptions {
-  /** Whether to show, once it is ready, what it does. */
+  /** Whether to show what the server does as soon as it is ready. */
   readonly look: boolean;
 }
 
-/** The `dev` command: `serve` with something to talk to, and a first look at it. */
+/** The `dev` command: `serve` with a demo, and a first look at it. */
 export async function dev(
   { look, json, ...options }: DevOptions & { json: boolean },
   context: Context,
@@ -38,7 +38,7 @@ export async function dev(
   await using demo = await Demo.start(given, { callbackPort: callbacks.port, now: context.now() });
   const { settings } = demo;
   let adminKey: string | undefined;
-  // The requests of the first look are not logged.
+  // The log does not show the requests of the first look.
   let isLooking = look;
   return await runServer({
     settings,
@@ -67,7 +67,7 @@ export async function dev(
   });
 }
 
-/** A first look, within a time limit and until the server is to stop. False if it was stopped. */
+/** Shows the first look, within a time limit. Returns `false` if the user stopped it. */
 async function showOnce(
   stage: (signal: AbortSignal) => Stage,
   { json, context: { terminal, onSignal } }: { json: boolean; context: Context },
@@ -118,7 +118,7 @@ function greeting(
 function suggestionText({ keys, settings: { data }, context: { folder } }: GreetingParts): string {
   const shownData = shortPath(folder, data);
   const where = shownData === DEFAULT_DEV_DATA ? '' : ` --data ${shownData}`;
-  // A new one at each start: the answer to a request that was sent before would be the stored one.
+  // A new id at each start, because a repeated one would get the recorded answer of an earlier request.
   const requestId = `demo-${systemIds.hex().slice(0, 6)}`;
   const lines = [
     '',
@@ -139,5 +139,5 @@ function suggestionText({ keys, settings: { data }, context: { folder } }: Greet
   return `${lines.join('\n')}\n`;
 }
 
-/** The time limit; usually a second is enough. */
+/** The time limit of the first look, which usually takes a second. */
 const LOOK_MS = 30_000;

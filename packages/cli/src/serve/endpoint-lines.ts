@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import type { Server } from '@dragoman/server';
 import { shortPath } from '../short-path.ts';
 
-/** The addresses where a server listens beside its own, for people: the system may have chosen the ports. */
+/** The other addresses that a server listens on, as lines of text: the system may have chosen the ports. */
 export function endpointLines(
   { url, adminUrl, wire, messages }: Endpoints,
   { folder, host }: { readonly folder: string; readonly host: string },
@@ -21,7 +21,7 @@ export function endpointLines(
   ];
 }
 
-/** Of a server that listens everywhere: where it is reached, on this machine and from others. */
+/** The addresses of a server that listens on all of them, from this machine and from others. */
 function everyAddress(host: string, url: string, interfaces: ReturnType<typeof networkInterfaces>): string[] {
   if (host !== '0.0.0.0' && host !== '::') return [];
   const { port } = new URL(url);

@@ -6,13 +6,13 @@ import { readDevKeys } from '../dev-keys.ts';
 import { DEFAULT_HOST } from '../environment.ts';
 import { healthAt, portsOf, urlOf } from './port-holder.ts';
 
-/** The server that has a data folder, as far as can be seen from here. */
+/** The server that uses a data folder, as far as it can be determined. */
 export interface FolderHolder {
   readonly pid: number;
   /** `undefined` when it is this machine. */
   readonly host: string | undefined;
   readonly since: Date;
-  /** Where it listens, if it answers there. */
+  /** The URL of the server, if it answers there. */
   readonly url: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export async function folderHolder(data: string): Promise<FolderHolder | undefin
   }
 }
 
-/** `dev` records it; any other server is found by a request to each of its ports. */
+/** The URL of a server, which `dev` records. For any other server, each of its ports is tried. */
 async function addressOf(pid: number, data: string): Promise<string | undefined> {
   const candidates = [readDevKeys(data)?.url, ...portsOf(pid).map((port) => urlOf({ host: DEFAULT_HOST, port }))];
   for (const url of candidates) {

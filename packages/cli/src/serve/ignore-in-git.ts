@@ -3,8 +3,8 @@ import { join, relative } from 'node:path';
 import { DEFAULT_DATA } from '../environment.ts';
 
 /**
- * Keeps the data folder out of the repository it may be in: it holds keys and messages. A `.gitignore` that is there stays
- * as it is, and a folder elsewhere that holds files already: they may be the operator's own.
+ * Keeps the data folder, which has keys and messages, out of the Git repository it may be in. An existing `.gitignore`
+ * is not changed, and none is added to a folder elsewhere that already has files, which may be the operator's own.
  */
 export function ignoreInGit({ data, folder }: { readonly data: string; readonly folder: string }): void {
   const usual = join(folder, DEFAULT_DATA);
@@ -15,6 +15,6 @@ export function ignoreInGit({ data, folder }: { readonly data: string; readonly 
       writeFileSync(join(ignored, '.gitignore'), '*\n', { flag: 'wx' });
     }
   } catch {
-    // It is there already, or the folder cannot be used: opening the store reports that.
+    // The file exists, or the folder cannot be used, which opening the store reports.
   }
 }

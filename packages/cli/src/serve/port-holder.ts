@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** The process that listens on a port, if it can be determined. */
 export interface PortHolder {
-  /** As in "port 7420 is held by …". */
+  /** The process as part of the sentence "port 7420 is held by …". */
   readonly who: string;
   readonly isDragoman: boolean;
 }
@@ -27,7 +27,7 @@ export async function healthAt(url: string): Promise<HolderHealth | undefined> {
     const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(1000), redirect: 'manual' });
     const text = (await response.text()).slice(0, 10_000);
     const { status, service, version } = jsonIn(text);
-    // The service is called so by the A2E specification.
+    // The A2E specification defines this name of the service.
     const isDragoman = status === 'healthy' && service === 'a2e-server';
     return { isDragoman, version: typeof version === 'string' ? version : undefined };
   } catch {
@@ -35,7 +35,7 @@ export async function healthAt(url: string): Promise<HolderHealth | undefined> {
   }
 }
 
-/** The address a local client uses: one that listens everywhere is reached at home. */
+/** The URL for a client on this machine. A server that listens on every address is reached at the loopback address. */
 export function urlOf({ host, port }: { host: string; port: number }): string {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
@@ -49,7 +49,7 @@ function jsonIn(text: string): Record<string, unknown> {
   }
 }
 
-/** The ports a process listens on. Only Linux reports them, for processes we may inspect; elsewhere the list is empty. */
+/** The ports that a process listens on. Empty if it is another user's process, or the system is not Linux. */
 export function portsOf(pid: number): number[] {
   try {
     const links = new Set(linksOf(pid));
@@ -61,7 +61,7 @@ export function portsOf(pid: number): number[] {
   }
 }
 
-/** Only on Linux, for the processes we may inspect. */
+/** The process that listens on a port. `undefined` if it is another user's, or the system is not Linux. */
 function listeningProcess(port: number): { pid: string; name: string } | undefined {
   try {
     const sockets = new Set(
@@ -77,7 +77,7 @@ function listeningProcess(port: number): { pid: string; name: string } | undefin
   }
 }
 
-/** Every listening TCP socket, with its entry among the files of its process. */
+/** Every listening TCP socket, with the target of its links below `/proc/PID/fd`. */
 function listeningSockets(): { readonly port: number; readonly link: string }[] {
   return ['/proc/net/tcp', '/proc/net/tcp6']
     .flatMap((table) => readFileSync(table, 'utf8').split('\n'))
@@ -93,7 +93,7 @@ function linksOf(pid: number | string): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));
   } catch {
-    // Somebody else's process, or one that has just ended.
+    // The process belongs to another user, or has just ended.
     return [];
   }
 }
@@ -106,5 +106,5 @@ function linkOf(path: string): string {
   }
 }
 
-/** The state of a listening socket in the kernel's table. */
+/** The state of a listening socket in `/proc/net/tcp`. */
 const LISTENS = '0A';

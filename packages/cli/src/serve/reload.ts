@@ -5,7 +5,9 @@ import { fail, printTrouble, troubleOf, unforeseen } from '../trouble.ts';
 import { configPlace, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
 
-/** Reloads the configuration of the running server. An invalid one is reported, and the running one stays. */
+/**
+ * Reloads the configuration of the running server. If it is invalid, the problem is reported and the running one stays.
+ */
 export async function reload(
   server: Server,
   { options, json, context, complete = (settings) => settings }: ReloadSettings,
@@ -33,7 +35,7 @@ export interface ReloadSettings {
   readonly options: ServeOptions & ReloadOptions;
   readonly json: boolean;
   readonly context: Context;
-  /** Adds what the server runs with beside the configuration. */
+  /** Adds what the server runs beside the configuration, such as the demo. */
   readonly complete?: (settings: ServeSettings) => ServeSettings;
 }
 

@@ -11,17 +11,17 @@ export interface ServerRun {
   readonly settings: ServeSettings;
   readonly context: Context;
   readonly json: boolean;
-  /** The command that was called, for the commands that messages suggest. */
+  /** The running command, for the commands in error messages. */
   readonly command: 'serve' | 'dev';
-  /** The key that was made on this first start. Called even if the start fails later: it is shown only once. */
+  /** Gets the admin key of a first start. Called even if the start fails later, because the key is shown only once. */
   readonly onAdminKey: (key: string) => void;
-  /** Called when it listens: creates what it needs beside it, and informs the user. */
+  /** Called when the server listens, to create what the command needs and to inform the user. */
   readonly onListening: (server: Server) => Promise<void>;
-  /** Called at SIGHUP, where that does not mean that the terminal is gone. */
+  /** Called at SIGHUP, unless SIGHUP means that the terminal was closed. */
   readonly onHangUp?: (server: Server) => Promise<void>;
   /** Whether a terminal shows requests at this moment. Default: always. */
   readonly showsRequests?: () => boolean;
-  /** In place of the real one. */
+  /** Default: `startServer`. Tests pass their own. */
   readonly start?: typeof startServer;
 }
 
@@ -32,7 +32,8 @@ export interface ServerRun {
  *      │             │                    └─second signal──▶ exit 1, at once
  *      └─trouble─────┴─the disk failed──▶ exit 1
  *
- * On a terminal, SIGHUP is a signal like the others: it was closed. A service has none, and reads its configuration again.
+ * On a terminal, SIGHUP means that the terminal was closed, and stops the server like the other signals. A service has
+ * no terminal, and reloads its configuration.
  */
 export async function runServer({
   settings,
@@ -66,7 +67,8 @@ export async function runServer({
     ...(acceptLoss !== undefined && { acceptLoss }),
   };
   let newAdminKey: string | undefined;
-  // `dev` writes its address to its folder. The address of a separate admin listener is not given to tool callers.
+  // `dev` writes its address to its folder. For `serve`, commands get the URL; tool callers do not get that of a
+  // separate admin listener.
   let where = settings.flags.data;
   try {
     const server = await start({
@@ -123,7 +125,7 @@ function firstSignal(
   return { received, forget };
 }
 
-/** Rejects when the store may not acknowledge anything any more: only a restart shows what is on the disk. */
+/** A promise that rejects after a failure of the disk: only a restart finds out what was written. */
 function brokenDisk(): { readonly broken: Promise<never>; break(error: Error): void } {
   let refuse: (error: Error) => void = () => {};
   const broken = new Promise<never>((_, reject) => {

@@ -15,18 +15,18 @@ export function withServeOptions(command: Command, { data }: { data: string }): 
     .option('--data <folder>', `the data folder (default: ${data})`, nonEmptyName);
 }
 
-/** Of log lines, the most talkative first. */
+/** The log levels, the most verbose first. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** For the commands that run a server. */
+/** Adds the option for commands that run a server. */
 export function withLogLevel(command: Command): Command {
   return command.addOption(
     new Option('--log-level <level>', 'the lowest log level to show').choices(LOG_LEVELS).default(undefined, 'info'),
   );
 }
 
-/** For the commands that may start on a database that lost something. */
+/** Adds the option for commands that may start with a database that has lost records. */
 export function withAcceptLoss(command: Command): Command {
   return command.option(
     '--accept-loss',

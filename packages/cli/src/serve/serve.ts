@@ -12,7 +12,6 @@ import { reload } from './reload.ts';
 import { runServer } from './run-server.ts';
 import { configPlace, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 
-/** The `serve` command. */
 export function serve(
   options: ServeOptions & { readonly json: boolean; readonly allowEmpty?: boolean },
   context: Context,

@@ -21,32 +21,34 @@ export interface ServeOptions {
   readonly logLevel?: LogLevel;
 }
 
-/** Everything a server is started with. */
+/** The settings with which a server is started. */
 export interface ServeSettings {
   readonly config: Config & { readonly host: string; readonly port: number };
-  /** The file it was read from, if there was one. */
+  /** The path of the configuration file, if there is one. */
   readonly configPath: string | undefined;
-  /** Both options as given, for the commands that messages suggest: ` --config x.yaml`, or nothing. */
+  /**
+   * The options `--config` and `--data` as given, for the commands in messages: ` --config x.yaml`, or an empty text.
+   */
   readonly flags: { readonly config: string; readonly data: string };
-  /** The data folder, absolute. */
+  /** The absolute path of the data folder. */
   readonly data: string;
   /** Start although the database has lost recorded history. */
   readonly acceptLoss?: boolean;
-  /** The operator's own. */
+  /** The admin key, if the operator has set one. */
   readonly adminKey: string | undefined;
   readonly vaultKey: string | undefined;
-  /** The one that the vault is about to be sealed with. */
+  /** The next key of the vault, during a rotation. */
   readonly nextVaultKey?: string | undefined;
 }
 
 type Place = Pick<Surroundings, 'environment' | 'folder'>;
 
-/** Reads the configuration, if there is one, and what overrides it. */
+/** Reads the configuration file, if there is one, and applies what overrides it. */
 export function readSettings(options: ServeOptions, place: Place, usual?: { data: string }): ServeSettings {
   return settingsFrom(readConfigFile(options.config, place.folder), options, place, usual);
 }
 
-/** A flag wins over the environment, that over the file, and that over what is usual. */
+/** Options take precedence over the environment, that over the file, and that over the defaults. */
 export function settingsFrom(
   { path, config }: ConfigFile,
   options: ServeOptions,
@@ -72,20 +74,20 @@ export function settingsFrom(
   };
 }
 
-/** Which file was read, for people. */
+/** The path of the configuration file as text. */
 export function configPlace({ configPath }: Pick<ServeSettings, 'configPath'>, folder: string): string {
   return configPath === undefined ? NO_CONFIG : shortPath(folder, configPath);
 }
 
 interface ConfigFile {
-  /** `undefined`: no file. */
+  /** `undefined` if there is no file. */
   readonly path: string | undefined;
   readonly config: Config;
 }
 
 function readConfigFile(option: string | undefined, folder: string): ConfigFile {
   const path = resolve(folder, option ?? DEFAULT_CONFIG);
-  // Without a file everything has its default; but a file that was named has to exist.
+  // Without a file all defaults apply, but a file that was given must exist.
   if (option === undefined && !existsSync(path)) return { path: undefined, config: {} };
   const outcome = readConfig(path);
   if (outcome.ok) return { path, config: outcome.value };

@@ -56,7 +56,7 @@ export async function startTrouble(
     case 'store_newer':
     case 'driver_missing':
       return { code, message, fixes: [`run the checks: ${PROGRAM} doctor${ofConfig} --data ${asWord(settings.data)}`] };
-    // The message has the command that makes a new one.
+    // The message contains the command that creates a new key.
     case 'admin_key':
       return { code, message };
     case 'store_lost':
@@ -109,7 +109,7 @@ export async function startTrouble(
   }
 }
 
-/** The line of a syntax error, which Node reports only in this form. Errors at runtime are reported differently. */
+/** Fixes for a module that cannot be loaded. Node reports the line of a syntax error only in this form. */
 function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
   const file = asWord(path ?? 'FILE');
   const { code, message = '' } = Object(cause) as { code?: unknown; message?: string };
@@ -128,7 +128,7 @@ function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
 
 export type StartCommand = 'serve' | 'dev' | 'wire' | 'mcp' | 'acp' | 'workflow run' | 'tools accept';
 
-/** The server that has the data folder, its address, and the three ways out. */
+/** The error for a data folder in use: the server that uses it, its address, and three possible fixes. */
 async function folderTaken(
   message: string,
   { settings: { data, flags }, command }: { settings: ServeSettings; command: StartCommand },
@@ -162,7 +162,10 @@ function noSocket(message: string, { configPath }: ServeSettings): Trouble {
   return { code: 'socket_path', message, fixes: [`correct wire.socket in ${configPath ?? 'the configuration'}`] };
 }
 
-/** The operating system's error for an unavailable port. For a unix socket Node has its path in `address`, and -1. */
+/**
+ * The operating system's error for an unavailable port. For a unix socket, Node has its path in `address`, and `port`
+ * is -1.
+ */
 type ListenError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string; readonly fix?: string };
 
 async function portTaken(

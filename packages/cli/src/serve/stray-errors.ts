@@ -2,11 +2,10 @@ import type { Log } from '@dragoman/core';
 import type { Context } from '../context.ts';
 
 /**
- * Agents and tools of the operator's run in our process. An unhandled rejection of theirs, or a
- * timer or listener of theirs that throws, would end it, with everyone's answers; but it affects nothing else, so it is logged. What
- * goes wrong in our own code is another matter: the state is unknown, and a restart recovers it.
- *
- * Returns what ends it.
+ * Handles errors that nothing caught, which would end the process and all answers. The operator's agents and tools run
+ * in this process: an unhandled rejection, or a timer or listener of theirs that throws, affects nothing else, so it is
+ * only logged. After an error in our own code the state is unknown, so the process exits, and a restart recovers.
+ * Returns a function that stops this.
  */
 export function outliveStrayErrors({ onStrayError, exit }: Context, log: Log): () => void {
   return onStrayError((error, kind) => {
@@ -17,7 +16,7 @@ export function outliveStrayErrors({ onStrayError, exit }: Context, log: Log): (
   });
 }
 
-/** Whether the innermost frame that is neither Node's nor that of a library is in one of our packages. */
+/** Whether the innermost frame is in one of our packages, leaving out frames of Node and of libraries. */
 function isFromUs(error: unknown): boolean {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line) && !line.includes('node:'));
@@ -25,7 +24,7 @@ function isFromUs(error: unknown): boolean {
   return known !== undefined && OWN.test(known);
 }
 
-/** As they lie in a clone, and as they are installed. */
+/** The paths of our packages, in a clone and when installed. */
 const OWN = /[\\/](?:packages|@dragoman)[\\/](?:cli|client|core|protocols|server)[\\/](?:dist|src)[\\/]/;
 const THEIRS = 'unhandled error in an agent or tool; the server continues';
 const OURS = 'unhandled internal error; the server stops, and a restart continues the open work';

@@ -11,7 +11,7 @@ export interface TerminalLogOptions {
   readonly showsRequests?: (() => boolean) | undefined;
 }
 
-/** The server's log for a person, in a line each. The whole of it is what `--json` is for. */
+/** Writes the server's log as short lines for people. `--json` writes all fields. */
 export function terminalLog(
   terminal: Terminal,
   { level = 'info', showsRequests = () => true }: TerminalLogOptions = {},
@@ -42,7 +42,7 @@ export function terminalLog(
   };
 }
 
-/** The program that wrote to its stderr. */
+/** The name of the program that wrote to its stderr. */
 function writerOf({ agent, mcp_server }: LogFields): string {
   return visible(String(agent ?? `mcp ${String(mcp_server)}`));
 }
@@ -52,7 +52,7 @@ function requestLine({ method, path, status, ms, caller }: LogFields): string {
   return `${String(method)} ${String(path)} ${status === null ? 'broken off' : String(status)} ${String(ms)} ms${who}`;
 }
 
-/** Only known fields: an unknown one may contain a secret. */
+/** Known fields as text. Other fields are left out, because they may contain a secret. */
 function fieldsText(fields: LogFields): string {
   const parts = NAMING.flatMap((name) =>
     (fields[name] ?? undefined) === undefined ? [] : [`${name} ${String(fields[name])}`],

@@ -8,7 +8,7 @@ import { withFreshId } from '../workflow/fresh-id.ts';
 import { askSigned } from './signed-request.ts';
 import { inviteGuest, type Stage } from './stage.ts';
 
-/** One thing that was shown. */
+/** The result of one step. */
 export interface Shown {
   readonly name: string;
   readonly ok: boolean;
@@ -17,7 +17,7 @@ export interface Shown {
   readonly ms: number;
 }
 
-/** Shows what a server does, in a second: each step really happens, and is reported as soon as it has. */
+/** Shows what a server does. Every step sends a real request, and its result is yielded at once. */
 export async function* firstLook(stage: Stage): AsyncGenerator<Shown> {
   for (const [name, show] of Object.entries(SHOWS)) {
     if (stage.signal.aborted) return;
@@ -32,7 +32,7 @@ export async function* firstLook(stage: Stage): AsyncGenerator<Shown> {
       yield done(true, await show(stage));
     } catch (error) {
       const { aborted, reason } = stage.signal;
-      // After a stop nothing more is shown; while waiting, the reader should know for what.
+      // After a stop, nothing more is shown. After a timeout, the result names it.
       if (aborted && !isTimeout(reason)) return;
       yield done(false, aborted ? 'it took too long' : error instanceof Error ? error.message : String(error));
     }
@@ -43,7 +43,7 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
-/** In the order in which a person meets them. A new one is a line here. */
+/** The steps, in this order. A new one is a line here. */
 const SHOWS = { agent, workflow, tool, message, callback } satisfies Record<string, (stage: Stage) => Promise<string>>;
 
 async function agent({ client, signal }: Stage): Promise<string> {

@@ -31,7 +31,7 @@ export class Narrator {
     else this.#terminal.out(`\n${paint(this.#terminal.colour.out).bold(`${this.#chapter}. ${title}`)}\n`);
   }
 
-  /** `what` in one word: `sent`, `became`, `received`. */
+  /** Shows a value. `what` is one word: `sent`, `became` or `received`. */
   shows(what: string, value: Json): void {
     if (this.#json) {
       this.#line({ event: 'shown', what, value });
@@ -42,7 +42,7 @@ export class Narrator {
     this.#terminal.out(`   ${paint(this.#terminal.colour.out).dim(what.padEnd(INDENT - 4))} ${lines}\n`);
   }
 
-  /** A thing that has to be so. */
+  /** Reports whether something that must be true is true. */
   holds(what: string, isSo: boolean): void {
     this.#steps += 1;
     if (!isSo) this.#failed += 1;
@@ -69,5 +69,5 @@ export class Narrator {
 }
 
 const INDENT = 12;
-/** The part that fits into one line of a terminal. */
+/** The width of a value that fits into one line of a terminal. */
 const COLUMNS = 100;

@@ -48,7 +48,7 @@ function bytesOf(message: JsonObject): Uint8Array {
   return content.value.bytes;
 }
 
-/** The server's signing key, from the card of its agent. */
+/** The server's public key, from the card of an agent. */
 async function serverKey({
   url,
   key,

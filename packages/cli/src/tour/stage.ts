@@ -5,15 +5,15 @@ import type { DevKeys } from '../dev-keys.ts';
 import type { ListenCertificate } from '../listen/certificate.ts';
 import { Receiver } from '../listen/receiver.ts';
 
-/** The environment of the tour: a server with the demo, and everything else that the story needs. */
+/** What the tour uses: a server with the demo, its clients, and a receiver of callbacks. */
 export interface Stage {
   readonly url: string;
   readonly key: string;
-  /** The demo's caller. */
+  /** A client with the key of the demo. */
   readonly client: Client;
   readonly admin: Client;
   readonly callbacks: Callbacks;
-  /** Where the demo keeps its workflows. */
+  /** The folder with the demo's workflows. */
   readonly data: string;
   readonly signal: AbortSignal;
 }
@@ -47,7 +47,7 @@ export class Callbacks implements AsyncDisposable {
     this.#waiting = waiting;
   }
 
-  /** `url` is needed only for the first callback: the server may start after us. */
+  /** Listens on a port. `url` is called only for the first callback, because the server may start later. */
   static async listen(port: number, certificate: ListenCertificate, url: () => string): Promise<Callbacks> {
     const [arrived, waiting] = [[] as Arrived[], new Set<() => void>()];
     const receiver = await Receiver.listen(port, certificate, {
@@ -69,7 +69,7 @@ export class Callbacks implements AsyncDisposable {
     return this.#receiver.port;
   }
 
-  /** The callback that answers this message, when it is there. */
+  /** Resolves with the callback that answers this message. */
   async answering(messageId: string, signal: AbortSignal): Promise<Arrived> {
     for (;;) {
       const found = this.#arrived.find(({ answer }) => answer.replyTo === messageId);

@@ -27,12 +27,12 @@ export async function runStory(stage: Stage, narrator: Narrator): Promise<void> 
   }
 }
 
-/** The agent of the story: its answers over each protocol, under fresh ids. */
+/** The results of the agent of the story over each protocol, and the ids that it uses. */
 class Guide {
   readonly letterId = `tour-letter-${randomUUID()}`;
   readonly #results: JsonObject[] = [];
 
-  /** The final result of a visit; the process of the guide and the number of the visit are in it. */
+  /** Adds the final result of a visit, which contains the agent's process and the number of the visit. */
   add(result: Json | undefined, narrator: Narrator): JsonObject {
     const visit = isObject(result) ? result : {};
     const [before] = this.#results.slice(-1);

@@ -12,7 +12,7 @@ import { runStory } from './story.ts';
 
 export type TourOptions = Pick<ConnectionOptions, 'url' | 'data'>;
 
-/** The `tour` command: on the running server of `dragoman dev`, otherwise on its own. */
+/** The `tour` command: on the running server of `dragoman dev`, otherwise on a server of its own. */
 export async function tour(options: TourOptions & { json: boolean }, context: Context): Promise<ExitCode> {
   const { terminal, onSignal } = context;
   const narrator = new Narrator({ terminal, json: options.json });
@@ -52,7 +52,7 @@ async function onServer(
   await action({ keys: { ...dev, url }, callbacks, data });
 }
 
-/** On a port that the server may call back to. */
+/** Receives callbacks on a port that the server may send them to. */
 async function openCallbacks(dev: DevKeys, data: string, { now }: Context): Promise<Callbacks> {
   const certificate = listenCertificate(data, now());
   const listen = (port: number) => Callbacks.listen(port, certificate, () => dev.url);

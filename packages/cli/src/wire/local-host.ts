@@ -13,9 +13,9 @@ import { temporaryPlaces } from './temporary-places.ts';
 
 export interface LocalHostOptions {
   readonly config?: string;
-  /** Where what it keeps is; without one it keeps nothing. */
+  /** The folder of its data. Without one, nothing is stored. */
   readonly data?: string;
-  /** Where its log goes. Default: to the terminal. */
+  /** Default: the terminal. */
   readonly log?: Log;
 }
 
@@ -31,7 +31,7 @@ export async function withLocalHost<T>(
   const data = options.data === undefined ? undefined : resolve(context.folder, options.data);
   if (data !== undefined) createDataFolder(data);
   const temporary = data === undefined ? temporaryFolder({ places: temporaryPlaces(context), log }) : undefined;
-  // What comes of the action is printed when it is over; what a tool prints is not part of it.
+  // The result is printed after the action. What a tool prints meanwhile must not be part of it.
   const { giveBack } = ownStdout();
   try {
     const server = await startServer({

@@ -3,13 +3,12 @@ import { type ConnectOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import type { Readable } from 'node:stream';
 
 /**
- * The bytes of stdin, for a reader that processes each chunk synchronously: one buffer is reused for all.
- * What Node does by itself, a new piece for each and a queue of them, costs as much as a small call. Listen at once: it reads
- * from the next turn on.
+ * The bytes of stdin, for a reader that processes each chunk synchronously, because one buffer is reused for all
+ * chunks. Listeners must be added at once: reading starts in the next turn of the event loop.
  */
 export function ownStdin(): Readable {
   if (!isPipe()) return process.stdin;
-  // Documented with `connect`, and taken by the constructor.
+  // The option is documented for `connect`, and the constructor takes it, too.
   const options: SocketConstructorOpts & ConnectOpts = {
     fd: STDIN,
     readable: true,
@@ -26,7 +25,7 @@ export function ownStdin(): Readable {
   return socket;
 }
 
-/** Files and terminals are read differently. */
+/** Whether stdin is a pipe or a socket. Files and terminals are read differently. */
 function isPipe(): boolean {
   try {
     const stdin = fstatSync(STDIN);

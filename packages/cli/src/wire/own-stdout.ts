@@ -1,9 +1,9 @@
 import type { LineOutput } from '@dragoman/server';
 
 /**
- * Reserves stdout for the protocol: other output of this process, such as `console.log` of a tool,
- * goes to stderr, where it breaks nothing. A reader who leaves is the end of the connection, and not at once that of the process,
- * which has programs to end and a folder to remove.
+ * Reserves stdout for the protocol. Other output of this process, such as `console.log` of a tool, goes to stderr. If
+ * the reader leaves, the connection ends, but not at once the process, which first has to end programs and remove a
+ * folder.
  */
 export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
   const { stdout, stderr } = process;
@@ -13,12 +13,12 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
   const onError = stdout.listeners('error') as (() => void)[];
   stdout.removeAllListeners('error').on('error', ignored);
   return {
-    // Without a stream around the stream.
+    // Writes to stdout directly, without a stream around it.
     output: {
       get writableLength() {
         return stdout.writableLength;
       },
-      // Answers that are ready together, as those of one commit are, go out in one system call.
+      // Answers that are ready together, such as those of one commit, are sent in one system call.
       write(text, done) {
         if (stdout.writableCorked === 0) {
           stdout.cork();
@@ -27,7 +27,7 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
         return toUs(text, done);
       },
       on: (event, listener) => stdout.on(event, listener),
-      // The process keeps it: it ends when that does.
+      // stdout stays open until the process ends.
       end: (done) => toUs('', () => done()),
       destroy: () => stdout.destroy(),
     },

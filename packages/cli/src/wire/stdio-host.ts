@@ -35,7 +35,7 @@ export interface StdioHost {
   readonly output: LineOutput;
 }
 
-/** Serves its parent with its own server, until `serve` resolves or a signal comes. */
+/** Runs a server for the parent process, until `serve` resolves or a signal arrives. */
 export async function runStdioHost(
   options: StdioHostFlags & { json: boolean },
   context: Context,
@@ -92,5 +92,5 @@ export async function runStdioHost(
   }
 }
 
-/** Of a timer. */
+/** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;

@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { given } from '../environment.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-/** Where hosts that keep nothing have their folders, the best place first: always the same ones for one user. */
+/** The possible folders of hosts without data, the best one first. They are always the same for one user. */
 export function temporaryPlaces({ environment }: Pick<Surroundings, 'environment'>): string[] {
   // XDG Base Directory Specification: relative paths must be ignored.
   const runtime = given(environment, 'XDG_RUNTIME_DIR');

@@ -74,7 +74,7 @@ export async function runWorkflowFile(text: string, { server, options, context }
   return result.status === 'success' ? 0 : 1;
 }
 
-/** How a run without a server gets to a host that the gate refused. */
+/** A suggestion for a run without a server to a host that the gate refused. */
 function allowHint({ error, errors = error === undefined ? [] : [error] }: ExecutionResult): string {
   const refused = errors.flatMap(({ suggestions = [] }) => suggestions).join('\n');
   const [, host] = /\badd (\S+) to gate\.allow/.exec(refused) ?? [];
@@ -83,13 +83,13 @@ function allowHint({ error, errors = error === undefined ? [] : [error] }: Execu
     : `  → allow it for this run: --allow ${host}, or run it on a server that allows it: --url URL\n`;
 }
 
-/** A run without a server has no vault. */
+/** A suggestion for a missing credential. A run without a server has no vault. */
 function credentialHint({ issues }: Pick<DragomanError, 'issues'>): string[] {
   const isMissing = issues.some(({ code }) => code === 'credential_unavailable');
   return isMissing ? ['run it on the server that has the credential: --url URL'] : [];
 }
 
-/** After a broken connection: the execution continues, and how to find it. */
+/** A suggestion after a broken connection, because the execution may continue. */
 function goesOn(id: string) {
   return ({ code }: { readonly code: string }) =>
     code === 'unreachable' ? [`the execution may still be running: ${PROGRAM} explain ${id}`] : [];

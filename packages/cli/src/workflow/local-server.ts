@@ -38,7 +38,7 @@ export async function localServer(
       folder,
       clock: systemClock,
       ids: systemIds,
-      // The result says what failed.
+      // Only errors are logged: the result reports what failed.
       log: terminalLog(context.terminal, { level: 'error' }),
       onAdminKey: () => {},
     }).catch(async (error: unknown) => fail(await startTrouble(error, { settings, command: 'workflow run' })));
@@ -63,7 +63,10 @@ export async function localServer(
   }
 }
 
-/** The caller is the operator here: a host they allow needs no API of its own in the configuration. */
+/**
+ * An API for each of these hosts. The caller is the operator, so a host that it allows need not be in the
+ * configuration.
+ */
 function apisAt(hosts: readonly string[]): NonNullable<Config['apis']> {
   const urls = hosts.flatMap((text) => {
     const decoded = decodeHostPort(text, '/gate/allow');

@@ -5,7 +5,10 @@ import { paint } from '../paint.ts';
 import type { Terminal } from '../terminal.ts';
 import { visible } from '../visible.ts';
 
-/** Shows an execution as it goes: on a screen the running operation is replaced by its end, elsewhere each end is a line. */
+/**
+ * Shows the progress of an execution: on a screen, the line of a running operation is replaced when it ends; elsewhere,
+ * each end is a line.
+ */
 export class ProgressPrinter {
   readonly #terminal: Terminal;
   readonly #json: boolean;
@@ -48,7 +51,7 @@ export class ProgressPrinter {
     this.#terminal.out(`  ${mark} ${name}  ${dim(`${Math.round(progress.duration_ms)} ms${cached}`)}\n`);
   }
 
-  /** How it ended, and what the last operation gave. */
+  /** Shows how the execution ended, and the result of its last operation. */
   end({ execution_id, status, results, skipped = [], duration_ms = 0, error, errors }: ExecutionResult): void {
     this.#clear();
     const { green, red, dim } = paint(this.#terminal.colour.out);

@@ -1,6 +1,6 @@
 /**
- * Keeps the event loop busy for a moment while an answer is awaited. A small call over stdio takes less time than waking a
- * process that sleeps, so a caller who makes one call at a time waits for the wake and not for the call.
+ * Keeps the event loop busy for a moment while an answer is awaited, because waking a sleeping process takes longer
+ * than a small call over stdio.
  */
 export class BusyWait {
   readonly #soon: (callback: () => void) => void;
@@ -8,7 +8,7 @@ export class BusyWait {
   #turns = 0;
   #isTurning = false;
 
-  /** `soon` calls back after the loop has looked once at all input: `setImmediate` in Node. */
+  /** `soon` must call back after the event loop has handled all input once, like `setImmediate` in Node. */
   constructor(soon: (callback: () => void) => void) {
     this.#soon = soon;
   }

@@ -7,10 +7,10 @@ import { DEFAULT_RETRY } from '../retry.ts';
 import type { LinkHandlers, WireTransport } from './wire-transport.ts';
 
 export interface HttpWireOptions {
-  /** Where the server is: `http://127.0.0.1:7420`. */
+  /** The base URL of the server, such as `http://127.0.0.1:7420`. */
   readonly url: string;
   readonly key: string;
-  /** Instead of the runtime's own. */
+  /** Default: the `fetch` of the runtime. */
   readonly fetch?: typeof fetch;
 }
 
@@ -38,13 +38,14 @@ export function httpWire(options: HttpWireOptions): WireTransport {
       void readStream(http, { headers, signal: gone.signal }, { ...handlers, onClosed: close });
       let before: Promise<unknown> = Promise.resolve();
       return {
-        // Sequentially: concurrent posts may arrive in another order.
+        // One after the other, because concurrent posts may arrive in another order.
         send: (body) => {
           before = before
             .then(() => http.json({ method: 'POST', path: 'a2e/send', body, headers, signal: gone.signal, gives: {} }))
             .catch((error: unknown) => close(errorOf(url, error)));
         },
-        // Without a goodbye the session stays open, and a caller has a limited number; a server that is gone is not waited for.
+        // Says goodbye, because open sessions are limited; but waits only for a short time, because the server may be
+        // gone.
         close: async () => {
           const late = setTimeout(() => gone.abort(), GOODBYE_MS);
           await before;
@@ -76,12 +77,12 @@ async function readStream(
   }
 }
 
-/** Ends an existing session; its requests may still be running. */
+/** The error that ends the session. A lost session is like a lost connection: its requests may still be running. */
 function errorOf(url: string, error: unknown): DragomanError {
   if (!(error instanceof DragomanError)) return unreachable(url, error);
   return error.status !== undefined && GONE.has(error.status) ? unreachable(url, error) : error;
 }
 
-/** The session no longer exists, or part of its output is lost. */
+/** 404: the session does not exist any more. 410: a part of its output is lost. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 const GOODBYE_MS = 2_000;

@@ -1,4 +1,4 @@
-// The public face of `@dragoman/client/wire`. Nothing in here is imported from it.
+// The public surface of `@dragoman/client/wire`. No other file of this package imports it.
 
 export { type HttpWireOptions, httpWire } from './http-wire.ts';
 export { type ByteStreams, type StreamWireOptions, streamWire } from './stream-wire.ts';

@@ -5,7 +5,7 @@ export interface OpenLinkOptions {
   readonly transport: WireTransport;
   readonly handlers: LinkHandlers;
   readonly withinMs: number;
-  /** The caller gave up. */
+  /** Aborts when the caller gives up. */
   readonly closing: AbortSignal;
 }
 

@@ -7,8 +7,8 @@ import { BusyWait } from './busy-wait.ts';
 import type { LinkHandlers, WireLink, WireTransport } from './wire-transport.ts';
 
 /**
- * Bytes both ways: the standard output and input of a program, or a socket. Node's own streams fit as they are:
- * `{ input: child.stdout, output: child.stdin }`, or a `net.Socket` as both.
+ * A byte stream each way, such as the standard output and input of a program, or a socket. Node's streams can be used
+ * directly: `{ input: child.stdout, output: child.stdin }`, or a `net.Socket` for both.
  */
 export interface ByteStreams {
   readonly input: AsyncIterable<Uint8Array>;
@@ -20,14 +20,14 @@ export interface ByteStreams {
 
 export interface StreamWireOptions {
   /**
-   * Keeps the event loop of this process turning for up to half a millisecond after each request, instead of letting it sleep.
-   * For a program that calls quick tools over stdio one at a time: each call takes less time, and waiting uses the processor.
-   * Needs `setImmediate`, as Node has it. Default: false.
+   * Keeps the event loop busy for up to half a millisecond after each request, instead of letting the process sleep.
+   * For a program that calls quick tools over stdio one at a time: each call takes less time, but waiting uses the
+   * processor. Needs Node's `setImmediate`. Default: false.
    */
   readonly busyWait?: boolean;
 }
 
-/** Plain NDJSON over byte streams. A function that opens them is called again when a connection broke. */
+/** Plain NDJSON over byte streams. If `open` is a function, it is called again after a connection broke. */
 export function streamWire(
   open: ByteStreams | (() => ByteStreams | Promise<ByteStreams>),
   options: StreamWireOptions = {},
@@ -53,7 +53,7 @@ function isOpener(open: unknown): boolean {
   return typeof open === 'function' || (isObject(open) && isObject(open['input']) && isObject(open['output']));
 }
 
-/** The most common reason for a failed connection: the host does not listen yet. */
+/** Opens the streams. The most common failure is that the host does not listen yet. */
 async function opened(open: () => ByteStreams | Promise<ByteStreams>): Promise<ByteStreams> {
   try {
     return await open();
@@ -83,7 +83,7 @@ function linkOver(
   };
   if (isEmitter(input)) listen(input, take, over);
   else void read(input, take, over);
-  // Writing to a program that has ended fails; without a listener that error would end our process.
+  // A write to a program that has ended fails. Without a listener, the error would end this process.
   if (isEmitter(output)) output.on('error', over);
   let unsent = '';
   let unsentLines = 0;
@@ -100,8 +100,8 @@ function linkOver(
     }
   };
   return {
-    // The messages of one turn go in one write: each write costs more than the rest of a small call. But not all of them, when there is
-    // much: the other side would wait until everything is written, and then we for its answers.
+    // The messages of one turn are written together, because each write has a cost. When there are many, they are
+    // written in parts, so that the other side can start with the first ones.
     send: (text) => {
       if (unsent === '') queueMicrotask(flush);
       unsent += `${text}\n`;
@@ -115,7 +115,7 @@ function linkOver(
   };
 }
 
-/** Reads all available bytes of a Node stream. */
+/** What is used of a Node stream. */
 interface Emitter {
   readonly destroyed?: boolean;
   on(event: string, listener: (value: Uint8Array & Error) => void): unknown;
@@ -135,7 +135,7 @@ function listen(input: Emitter, take: (chunk: Uint8Array) => void, over: (why: u
   });
   for (const event of ['end', 'close']) input.on(event, () => over('the stream ended'));
   input.on('error', over);
-  // It may have ended before anybody listened.
+  // The stream may have ended before the listeners were added.
   if (input.destroyed === true) over('the stream ended');
 }
 
@@ -162,5 +162,5 @@ function usedUp(): DragomanError {
 
 const WHERE = 'The host at the other end of the stream';
 
-/** Lines per write. */
+/** The number of lines per write. */
 const MANY = 4;

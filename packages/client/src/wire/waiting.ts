@@ -3,7 +3,7 @@ import type { WireMessage, WireType } from '@dragoman/protocols/a2e-wire';
 import type { RequestOptions } from './wire-client.ts';
 import type { WireLink } from './wire-transport.ts';
 
-/** A request that is to be sent, and how its answer is read. */
+/** A request to be sent, and how to read its answer. */
 export interface WaitingRequest<Answer> {
   readonly type: WireType;
   readonly fields: JsonObject;

@@ -6,18 +6,18 @@ import type { WebSocketLike } from '../web-socket.ts';
 import type { WireTransport } from './wire-transport.ts';
 
 export interface WebSocketWireOptions {
-  /** The server's, such as `http://127.0.0.1:7420`. */
+  /** The base URL of the server, such as `http://127.0.0.1:7420`. */
   readonly url: string;
-  /** For runtimes without one, such as that of the `ws` package. */
+  /** For runtimes without a WebSocket: for example that of the `ws` package. */
   readonly WebSocket?: new (
     url: string,
   ) => WebSocketLike;
 }
 
-/** The wire over a WebSocket. The key travels in the handshake, so a browser's will do. */
+/** The wire over a WebSocket. The key is in the handshake of the wire, so a browser's WebSocket is sufficient. */
 export function webSocketWire(options: WebSocketWireOptions): WireTransport {
   const { url, WebSocket: given } = objectGiven(options, 'options', "{ url: 'http://127.0.0.1:7420' }");
-  // Many write it as a WebSocket is written.
+  // `ws:` and `wss:` are accepted, too.
   const server = typeof url === 'string' ? url.replace(/^ws(?=s?:)/i, 'http') : url;
   const address = `${serverUrl(server).replace(/^http/, 'ws')}a2e/ws`;
   return {
@@ -50,7 +50,7 @@ export function webSocketWire(options: WebSocketWireOptions): WireTransport {
   };
 }
 
-/** RFC 6455 §7.4.1: with these codes, the same request would end the same way again. */
+/** The reason for a close (RFC 6455 §7.4.1), as part of an error message. */
 function wordsOf(code: number, reason: string): string {
   const words = reason === '' && code === TOO_BIG ? 'a message exceeded the size limit of the host' : reason;
   return words === '' ? '' : ` ${words}`;

@@ -24,9 +24,9 @@ export interface WireClientOptions {
   readonly transport: WireTransport;
   /** The API key; none if the host trusts the process that started it. */
   readonly key?: string;
-  /** What this agent calls itself; a label, not a proof. */
+  /** A name for this agent. It is a label, not a proof. */
   readonly agentId?: string;
-  /** The capabilities it wants. Default: all there are. */
+  /** The requested capabilities. Default: all that the host has. */
   readonly capabilities?: readonly string[];
   readonly retry?: RetryOptions;
   /** Called for messages that answer no request, such as `mcp/server/push`. */
@@ -38,11 +38,14 @@ export interface RequestOptions {
   readonly onEvent?: ((event: WireMessage) => void) | undefined;
   /** Aborts the request; a tool, a chain or a skill is cancelled at the host too. */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer. Default: 30,000 for a tool and 300,000 for anything else. `0` and `Infinity` are as long as it takes. */
+  /**
+   * How long to wait for the answer. Default: 30,000 for a tool, 300,000 for any other request. `0` and `Infinity`: no
+   * limit.
+   */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Opens the first connection and shakes hands; rejects with a `DragomanError` when the host does not want us. */
+/** Connects and shakes hands. Rejects with a `DragomanError` if the host refuses. */
 export async function connectWire(options: WireClientOptions): Promise<WireClient> {
   const client = new WireClient(options);
   await client.connect();
@@ -50,8 +53,8 @@ export async function connectWire(options: WireClientOptions): Promise<WireClien
 }
 
 /**
- * An agent's side of the A2E wire. A broken connection ends the running requests, because their progress is unknown; the
- * next request opens a new one.
+ * An agent's side of the A2E wire. A broken connection ends the running requests, because their progress is unknown;
+ * the next request opens a new one.
  *
  *   closed ──a request──▶ connecting ──handshake──▶ ready ──it breaks──▶ closed
  */
@@ -60,7 +63,7 @@ export class WireClient implements AsyncDisposable {
   readonly #retry: Required<RetryOptions>;
   readonly #pending = new PendingCalls<Waiting>();
   #connection: Promise<Connected> | undefined;
-  /** The link that requests go over now. */
+  /** The open link, if there is one. */
   #link: WireLink | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAt = 0;
@@ -74,12 +77,12 @@ export class WireClient implements AsyncDisposable {
     this.#retry = { ...DEFAULT_RETRY, ...options.retry };
   }
 
-  /** The granted capabilities. */
+  /** Connects, if there is no connection, and returns the granted capabilities. */
   async connect(): Promise<MessageOf<'handshake/resp'>> {
     return (await this.#connected()).granted;
   }
 
-  /** Calls a tool. Its answer is the result, even if it did not succeed; an error is thrown. */
+  /** Calls a tool. Returns the result even if the tool failed; errors of the call are thrown. */
   call(tool: string, args: JsonObject = {}, options: RequestOptions = NO_OPTIONS): Promise<ToolResult> {
     try {
       textGiven(tool, 'tool');
@@ -107,13 +110,13 @@ export class WireClient implements AsyncDisposable {
     return this.#checked('tool/list/req', filter as unknown as JsonObject, NO_OPTIONS, toolsOf);
   }
 
-  /** Whether the host is there; resolves with how long it has been up, in seconds. */
+  /** Checks that the host answers. Returns its uptime in seconds. */
   async ping(): Promise<number> {
     const answer = await this.request('ping', {}, { timeoutMs: 5_000 });
     return Number(answer['uptime_seconds']);
   }
 
-  /** Any request of the protocol, and its answer. */
+  /** Sends any request of the protocol and returns its answer. */
   request<const Type extends WireType>(
     type: Type,
     fields: FieldsOf<Type> = {} as FieldsOf<Type>,
@@ -138,7 +141,7 @@ export class WireClient implements AsyncDisposable {
     await this.close();
   }
 
-  /** The caller's arguments are checked here and nowhere else. */
+  /** Checks the caller's arguments before the request. */
   async #checked<Answer>(
     type: WireType,
     fields: JsonObject,
@@ -151,7 +154,7 @@ export class WireClient implements AsyncDisposable {
     return this.#request(type, fields, options, read);
   }
 
-  /** At once if there is a connection; otherwise after connecting. */
+  /** Sends at once if there is a connection, and otherwise after connecting. */
   #request<Answer>(
     type: WireType,
     fields: JsonObject,
@@ -163,7 +166,7 @@ export class WireClient implements AsyncDisposable {
     return this.#whenConnected(request);
   }
 
-  /** A call waits for the connection no longer than for its answer. */
+  /** Connects before sending. The timeout of the call includes the time for connecting. */
   #whenConnected<Answer>(request: WaitingRequest<Answer>): Promise<Answer> {
     const { signal } = request.options;
     const timeoutMs = waitOf(request.options, DEFAULT_REQUEST_MS);
@@ -225,13 +228,13 @@ export class WireClient implements AsyncDisposable {
       refusal ??= error;
       if (link !== undefined) this.#lost(link, refusal);
     };
-    /** Checked again after each wait: the client may have been closed in the meantime. */
+    /** Must be called after each wait, in which the host may have refused or the connection may have ended. */
     const check = (opened: WireLink) => {
       if (refusal === undefined) return;
       void opened.close();
       throw refusal;
     };
-    // Data may arrive before the link is known.
+    // Messages may arrive before `link` is set.
     const handlers = {
       onMessage: (text: string) => {
         const error = link === undefined || this.#link !== link ? refusalIn(text) : undefined;
@@ -248,7 +251,7 @@ export class WireClient implements AsyncDisposable {
     const options = { timeoutMs: HANDSHAKE_MS, signal: closing };
     const request = { type: 'handshake/req', fields, options, read: itself } as const;
     const granted = await this.#ask(opened, request).catch((error: unknown) => {
-      // The next try opens another.
+      // The next attempt opens another link.
       void opened.close();
       throw error;
     });
@@ -290,7 +293,7 @@ export class WireClient implements AsyncDisposable {
     });
   }
 
-  /** The caller aborted, so the request need not continue. */
+  /** Ends a request because its caller has aborted it. */
   #giveUp(id: string, reason: unknown): void {
     const waiting = this.#settle(id);
     if (waiting === undefined) return;
@@ -307,7 +310,7 @@ export class WireClient implements AsyncDisposable {
     if (this.#timer !== undefined && leftMs >= TICK_MS) return;
     const wait = Math.min(leftMs, TICK_MS);
     const at = Date.now() + wait;
-    // It must not be postponed by each new short wait.
+    // A new call must not postpone the timer.
     if (this.#timer !== undefined && this.#timerAt <= at) return;
     clearTimeout(this.#timer);
     this.#timerAt = at;
@@ -322,7 +325,7 @@ export class WireClient implements AsyncDisposable {
     }, wait);
   }
 
-  /** Of the waits that are kept to the moment. */
+  /** The time left for the most urgent call with a timeout below `TICK_MS`. */
   #shortestLeft(): number {
     const present = Date.now();
     const shorter = (least: number, [, waiting]: [string, Waiting | undefined]) =>
@@ -332,7 +335,7 @@ export class WireClient implements AsyncDisposable {
 
   #receive(text: string, link: WireLink): void {
     const json = objectIn(text);
-    // An invalid message has no id to report.
+    // An invalid message has no id of a request that could be rejected.
     if (json === undefined) return;
     const decoded = decodeWire(json, now(), LENIENT);
     if (!decoded.ok) {
@@ -350,7 +353,10 @@ export class WireClient implements AsyncDisposable {
     else if (route.to === 'push') this.#pushed(message);
   }
 
-  /** An error thrown by a push listener fails no call; it is reported like that of any listener, and the connection continues. */
+  /**
+   * Passes on a message that answers no request. An error thrown by the listener fails no call, and the connection
+   * continues.
+   */
   #pushed(message: WireMessage): void {
     try {
       this.#options.onPush?.(message);
@@ -361,7 +367,7 @@ export class WireClient implements AsyncDisposable {
     }
   }
 
-  /** An error of a listener affects only its own call. */
+  /** Passes on an event. An error thrown by the listener affects only its own call. */
   #emit(reqId: string, event: WireMessage, waiting: Waiting | undefined): void {
     try {
       waiting?.onEvent?.(event);
@@ -376,7 +382,7 @@ export class WireClient implements AsyncDisposable {
     else waiting?.answer(message);
   }
 
-  /** An invalid answer still ends its request; an invalid event is only reported. */
+  /** Handles an invalid message: an answer still ends its request, an event is only reported. */
   #unreadable(json: JsonObject): void {
     const reqId: Json | undefined = json['req_id'];
     if (typeof reqId !== 'string' || lookup(String(json['type']))?.role === 'event') return;
@@ -398,7 +404,7 @@ export class WireClient implements AsyncDisposable {
     }
   }
 
-  /** An idle client keeps no process alive. */
+  /** Stops the timer, so that an idle client keeps no process alive. */
   #rest(): void {
     if (!this.#isClosed && this.#link !== undefined) return;
     clearTimeout(this.#timer);
@@ -444,12 +450,12 @@ function noTransport(given: unknown): DragomanError {
   );
 }
 
-/** 0 is no limit, as on the wire. */
+/** As on the wire, 0 means no limit. */
 function waitOf({ timeoutMs }: RequestOptions, otherwise: number): number {
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : (timeoutMs ?? otherwise);
 }
 
-/** A host writes what it means, so duplicate keys are not checked here. */
+/** Duplicate keys are not checked here, because the host has no reason to send any. */
 function objectIn(text: string): JsonObject | undefined {
   try {
     const json = JSON.parse(text) as Json;
@@ -459,7 +465,7 @@ function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-/** An unrelated error before the handshake is the reason why it fails. */
+/** An error that belongs to no request. Before the handshake is done, it is the reason why the handshake fails. */
 function refusalIn(text: string): DragomanError | undefined {
   const json = objectIn(text);
   const isRefusal = json !== undefined && json['type'] === 'error' && (json['req_id'] ?? '') === '';
@@ -484,17 +490,17 @@ function fieldOf(message: WireMessage, type: WireType, field: string): Json | un
   throw new DragomanError({ code: 'unexpected_answer', message: text });
 }
 
-/** Requests that may run for long after their caller gave up. */
+/** Requests that are cancelled at the host, because they may run for long. */
 const CANCELLED: ReadonlySet<WireType> = new Set(['tool/call/req', 'chain/req', 'skill/call/req']);
 const LENIENT = { lenient: true };
 const NO_OPTIONS: RequestOptions = {};
 const OPTIONS = ['onEvent', 'signal', 'timeoutMs'] as const;
-/** How exactly the end of a long wait is kept. */
+/** How exactly long timeouts are kept. */
 const TICK_MS = 1_000;
 const HANDSHAKE_MS = 30_000;
 /** The longest delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const DEFAULT_CALL_MS = 30_000;
 const DEFAULT_REQUEST_MS = 300_000;
-/** The host ends the call in time; this is for the way back. */
+/** The host ends the call in time, so the client waits a little longer for its answer. */
 const GRACE_MS = 5_000;

@@ -17,13 +17,13 @@ export function errorOfMessage(message: WireMessage, requestId: string): Dragoma
   });
 }
 
-/** The handshake's answer about us. */
+/** What was sent in the handshake, for errors. */
 export interface Greeting {
   readonly hasKey: boolean;
   readonly capabilities: readonly string[];
 }
 
-/** The host refused the handshake. With `server_error` it could not decide, and a retry may succeed. */
+/** The error for a refused handshake. After `server_error`, the host could not decide and a retry may succeed. */
 export function turnedDown(reason: string, greeting: Greeting): DragomanError {
   const { why, suggestions } = REASONS[reason]?.(greeting) ?? { why: '', suggestions: [] };
   return new DragomanError({
@@ -36,7 +36,7 @@ export function turnedDown(reason: string, greeting: Greeting): DragomanError {
 
 type Explained = (greeting: Greeting) => { readonly why: string; readonly suggestions: readonly string[] };
 
-/** Hosts send only a code: its meaning and the fix depend on the request. */
+/** What a code means and how to fix it, by the request: hosts send only the code. */
 const REASONS: Readonly<Record<string, Explained | undefined>> = {
   auth_failed: ({ hasKey }) =>
     hasKey
@@ -59,12 +59,12 @@ const REASONS: Readonly<Record<string, Explained | undefined>> = {
   server_error: () => ({ why: 'it could not verify the caller at the moment', suggestions: ['try again later'] }),
 };
 
-/** The connection is gone, by us. */
+/** The error after this side has closed the connection. */
 export function lostError(): DragomanError {
   return new DragomanError({ code: 'closed', message: 'The connection was closed.' });
 }
 
-/** The host may have received the request, so its outcome is unknown. */
+/** The error for a lost connection. The host may have received the request, so its outcome is unknown. */
 export function brokenError(type: string, cause: DragomanError, requestId: string): DragomanError {
   return new DragomanError({
     code: cause.code,

@@ -2,19 +2,19 @@ import type { DragomanError } from '../dragoman-error.ts';
 
 /** A transport to an A2E host. Each connection is a separate link. */
 export interface WireTransport {
-  /** Resolves when messages can be sent. When the signal aborts, a connection that opens all the same is closed. */
+  /** Resolves when messages can be sent. If the signal aborts, a connection that is still opened is closed. */
   open(handlers: LinkHandlers, signal?: AbortSignal): Promise<WireLink>;
 }
 
 export interface WireLink {
-  /** One message, as JSON on one line without its line break. */
+  /** Sends one message: JSON on one line, without a line break. */
   send(text: string): void;
-  /** After what was sent, as far as that can be waited for. */
+  /** Closes the link after everything was sent, as far as the transport can wait for that. */
   close(): void | Promise<void>;
 }
 
 export interface LinkHandlers {
   onMessage(text: string): void;
-  /** Called once. Nothing comes after it. */
+  /** Called once, after the last message. */
   onClosed(error: DragomanError): void;
 }

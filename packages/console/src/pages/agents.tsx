@@ -228,7 +228,7 @@ function AgentLimits({ id }: { readonly id: string }) {
   );
 }
 
-/** The definition as JSON, to be changed in place: permissions, limits and the settings of its driver. */
+/** The definition as JSON in an editor: permissions, limits and the settings of the driver. */
 function Definition({ agent, changed }: { readonly agent: AgentDefinition; readonly changed: () => void }) {
   const admin = asAdmin.value?.admin;
   const before = JSON.stringify(agent, null, 2);

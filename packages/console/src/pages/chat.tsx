@@ -18,7 +18,7 @@ import { When } from '../parts/when.tsx';
 import { navigate, pageUrl, route } from '../router.ts';
 import { asAgent } from '../session.ts';
 
-/** Talk to an agent. A conversation has an address of its own and can be left and taken up again. */
+/** A chat with an agent. A conversation has its own URL, and can be left and continued later. */
 export default function ChatPage() {
   const client = asAgent.value;
   if (client === undefined) {
@@ -153,13 +153,13 @@ function Chat() {
   );
 }
 
-/** A conversation on the page; without a session, one that has not begun. */
+/** A conversation on the page. Without a session, it has not begun. */
 interface Place {
   readonly agent: string;
   readonly session?: string | undefined;
 }
 
-/** The address of a conversation, with others beside it. */
+/** The URL of a conversation, with other conversations beside it. */
 function chatUrl({ agent, session }: Place, beside: readonly Place[] = []): string {
   const query = new URLSearchParams({ agent });
   for (const one of beside)
@@ -176,26 +176,26 @@ function readPlace(text: string): Place | undefined {
   }
 }
 
-/** The conversations of the first pages, last used first. */
+/** The first pages of the list of conversations, the last used first. */
 async function latestSessions(client: Client, pages: number) {
   const found = await Promise.all(Array.from({ length: pages }, (_, at) => client.sessions.list({ page: at + 1 })));
   return { list: found.flatMap(({ sessions }) => sessions), hasMore: pages < (found[0]?.total_pages ?? 0) };
 }
 
-/** Conversations started here keep their view when the URL gets their id. */
+/** The messages of conversations that began on this page, so that their view is kept when the URL gets their id. */
 const started = new Map<string, readonly Sent[]>();
 
 interface Sent {
   readonly text: string;
-  /** Of attached files. */
+  /** The names of attached files. */
   readonly names: readonly string[];
   readonly answer: Answer;
 }
 
 interface TalkParts extends Place {
-  /** The name of the agent, where several are on the page. */
+  /** The name of the agent, if there are several conversations on the page. */
   readonly title: string | undefined;
-  /** The conversation has begun. */
+  /** Called when the conversation has begun, with its session. */
   readonly moved: (session: string) => void;
   readonly close?: () => void;
 }
@@ -230,7 +230,7 @@ function Talk({ agent, session, title, moved, close }: TalkParts) {
     if (session === undefined) moved(id);
     else setSent(all);
   };
-  /** The title is the start of its first message. */
+  /** Creates a session with the start of the message as its title. */
   const newSession = async (message: string): Promise<string | undefined> => {
     try {
       const title = message.length > 60 ? `${message.slice(0, 59)}…` : message;
@@ -320,8 +320,8 @@ function Talk({ agent, session, title, moved, close }: TalkParts) {
 }
 
 /**
- * An earlier turn. The latest are read again frame by frame, so that they look the same and running ones continue; older ones
- * show only their result.
+ * An earlier turn. The latest turns are read again frame by frame, so that they look the same and running ones
+ * continue. Older turns show only their result.
  */
 function EarlierTurn({ turn, isWhole }: { readonly turn: Turn; readonly isWhole: boolean }) {
   const { request_id: id, params, status, answer } = turn;
@@ -357,7 +357,7 @@ function LiveTurn({ message, names, requestId, open, agent }: LiveTurnParts) {
   const answer = useRef(open());
   const stream = useFrames(() => answer.current as Answer, [requestId]);
   const [trouble, setTrouble] = useState<unknown>();
-  // An agent with an open question sends nothing more until it is answered.
+  // While an agent waits for an answer to its question, the question is the last frame.
   const last = stream.frames.at(-1);
   const question = last && questionIn(last);
   return (
@@ -417,8 +417,8 @@ function textOf(answer: Turn['answer']): string {
   return textOfResult(answer) ?? `\`\`\`json\n${JSON.stringify(answer, null, 2)}\n\`\`\``;
 }
 
-/** Beside the first one. */
+/** How many conversations may be open beside the first one. */
 const MOST_BESIDE = 3;
 
-/** That a conversation shows in full when it is opened. */
+/** How many turns of a conversation are shown in full when it is opened. */
 const WHOLE_TURNS = 12;

@@ -9,7 +9,7 @@ import { Secret } from '../parts/secret.tsx';
 import { pageUrl } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
 
-/** Ready settings for each client and protocol, with the address of this server and, where one is made, a fresh key. */
+/** Settings for each client and protocol, with the URL of this server and, if one was created, a new key. */
 export default function ConnectPage() {
   const client = asAgent.value;
   const { data: agents } = useLive(async (signal) => client && askable(await client.agents({ signal })), [client]);
@@ -65,7 +65,7 @@ export default function ConnectPage() {
   );
 }
 
-/** Makes a key for a client that is about to be connected. It stands in the settings until the page is left. */
+/** Creates a key for a client. The settings show it until the user leaves the page. */
 function FreshKey({ made }: { readonly made: (key: string) => void }) {
   const admin = asAdmin.value?.admin;
   const { data } = useLive(async () => admin?.agents.list(), [admin]);
@@ -115,7 +115,7 @@ function FreshKey({ made }: { readonly made: (key: string) => void }) {
 interface SettingsParts {
   readonly url: string;
   readonly agent: string;
-  /** As a shell writes it. */
+  /** In the notation of a shell. */
   readonly key: string;
   readonly isFresh: boolean;
 }
@@ -126,11 +126,11 @@ interface Settings {
   write(parts: SettingsParts): string;
 }
 
-/** Lists stand on one line. */
+/** JSON with each list on one line. */
 const json = (value: unknown) =>
   JSON.stringify(value, null, 2).replaceAll(/\[\n[^\]]*\]/g, (list) => list.replaceAll(/\n\s*/g, ' '));
 const inCode = ({ key, isFresh }: SettingsParts) => (isFresh ? `'${key}'` : 'process.env.DRAGOMAN_KEY');
-/** In settings files, which know no variables of a shell. */
+/** The key for settings files, which cannot use shell variables. */
 const inFile = ({ key, isFresh }: SettingsParts) => (isFresh ? key : 'YOUR_KEY');
 const ofShell = ({ url, key, isFresh }: SettingsParts) =>
   `export DRAGOMAN_URL=${url}${isFresh ? `\nexport DRAGOMAN_KEY=${key}` : ''}\n`;

@@ -52,7 +52,7 @@ function Everything() {
   );
 }
 
-/** Every agent has its own, and shows them on its page. */
+/** Opens the page of an agent, which shows the agent's limits. */
 function Limits() {
   const open = (event: SubmitEvent) => {
     event.preventDefault();

@@ -74,7 +74,7 @@ export default function MailboxPage() {
 
 type ThreadMessage = MailboxThreadPage['messages'][number];
 
-/** One thread from its beginning: later messages are read when they are asked for, and new ones by themselves. */
+/** One thread from its beginning. Further pages are read on demand, new messages automatically. */
 function Thread({ threadId }: { readonly threadId: string }) {
   const client = asAgent.value;
   const [messages, setMessages] = useState<readonly ThreadMessage[]>([]);
@@ -82,7 +82,7 @@ function Thread({ threadId }: { readonly threadId: string }) {
   const page: Live<MailboxThreadPage | undefined> = useLive(
     async (signal) => {
       const { data } = page;
-      // Where more follow, they are read when somebody asks for them.
+      // If there is another page, it is read only on demand.
       if (data?.next != null && !isWanted.current) return data;
       const found = await client?.mailbox.thread(threadId, { after: messages.at(-1)?.sequence ?? 0, signal });
       if (signal.aborted) return undefined;

@@ -133,7 +133,7 @@ interface TileParts {
   readonly label: string;
   readonly value: number | string;
   readonly isBad?: boolean;
-  /** The page that has more of it. */
+  /** The page with more about it. */
   readonly to?: string;
 }
 
@@ -153,7 +153,7 @@ function Tile({ label, value, isBad = false, to }: TileParts) {
   );
 }
 
-/** How requests ended, by the codes of their errors. */
+/** How many requests succeeded, and how many failed with each error code. */
 function Outcomes({ overview: { outcomes } }: { readonly overview: Overview }) {
   const all = Object.entries(outcomes).sort(([, one], [, other]) => other - one);
   return (
@@ -289,7 +289,7 @@ function OwnOverview() {
   );
 }
 
-/** Items that wait for a person, and items in a queue. */
+/** What waits for a person, and what waits in the outbox. */
 interface Duties {
   readonly due: number;
   readonly dead: number;
@@ -349,7 +349,7 @@ interface Rate {
   readonly commits: number;
 }
 
-/** Counters as rates per second. */
+/** The rates per second between readings of the counters. */
 function rates(points: readonly OverviewReading[]): Rate[] {
   return points.slice(1).flatMap((point, at) => {
     const before = points[at];
@@ -369,7 +369,7 @@ function rates(points: readonly OverviewReading[]): Rate[] {
   });
 }
 
-/** Routes that send something to an agent. */
+/** The routes over which agents get requests. */
 const SENDING = /^\/(?:e2a|a2a|lf-a2a|acp|mcp|v1)\b/;
 
 /** An hour. */

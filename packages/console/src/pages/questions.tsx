@@ -89,7 +89,7 @@ function History({ list }: { readonly list: readonly PastQuestion[] }) {
   );
 }
 
-/** An option as its name, a form as its values, or the action. */
+/** The answer as text: the name of an option, the values of a form, or the action. */
 function answerOf({ answer, options = [] }: PastQuestion): string {
   if (answer === undefined) return '';
   if (answer.content !== undefined) return JSON.stringify(answer.content);

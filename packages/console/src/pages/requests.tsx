@@ -32,7 +32,7 @@ function RequestList() {
       return admin === undefined ? client?.requests(wanted) : admin.requests.list({ ...wanted, owner });
     },
     [admin, client, owner, agent, session, state, protocol, text, within, cursor],
-    // Older pages do not move.
+    // Only the first page changes by itself.
     cursor === undefined ? 2500 : undefined,
   );
   const hasFilter = [owner, agent, session, state, protocol, text, within].some((one) => one !== undefined);

@@ -18,7 +18,7 @@ import { Text } from '../parts/text.tsx';
 import { pageUrl, route } from '../router.ts';
 import { asAdmin, asAgent, keys } from '../session.ts';
 
-/** Every tool with a form and its result. Changed tools wait here to be accepted. */
+/** Every tool, with a form to call it, and changed tools that wait to be accepted. */
 export default function ToolsPage() {
   const admin = asAdmin.value?.admin;
   const { agent } = keys.value;
@@ -149,7 +149,7 @@ function Call({ name, id, args }: { readonly name: string; readonly id: string; 
   );
 }
 
-/** With their JSON Schemas, which only the wire provides. */
+/** The tools with their JSON Schemas, which only the wire provides. */
 async function definitions(key: string): Promise<readonly ToolDefinition[]> {
   const wire = await connectWire({ transport: httpWire({ url: location.origin, key }), key });
   try {

@@ -6,7 +6,7 @@ import { WorkflowBench } from '../parts/workflow-bench.tsx';
 import { pageUrl, route } from '../router.ts';
 import { asAgent } from '../session.ts';
 
-/** Write, check, plan and run workflows; stored ones by name; what became of executions. */
+/** Workflows: an editor to check, plan and run them; stored workflows; executions. */
 export default function WorkflowsPage() {
   const [kind, name] = route.value.rest;
   return (

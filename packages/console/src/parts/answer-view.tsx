@@ -3,7 +3,7 @@ import { Json as JsonView } from './json.tsx';
 import { Markdown } from './markdown.tsx';
 import { Text } from './text.tsx';
 
-/** An answer so far, sorted by what its frames are. */
+/** An answer so far, sorted by the kinds of its frames. */
 export interface FoldedAnswer {
   readonly text: string;
   readonly reasoning: string;

@@ -49,7 +49,7 @@ export function Chart({ title, times, lines }: ChartParts) {
             stroke: resolved(element, name),
             ...(at === 0 && { fill: faint(resolved(element, name)) }),
             width: 1.6,
-            // A line needs two readings.
+            // A line needs at least two readings, so fewer are drawn as points.
             points: { show: ({ data }: uPlot) => data[0].length < 3 },
             spanGaps: false,
           })),
@@ -86,7 +86,7 @@ export function Chart({ title, times, lines }: ChartParts) {
   );
 }
 
-/** From the first reading to the last one, and at least five minutes. */
+/** The shown time: from the first reading to the last, but at least five minutes. */
 function shownTimes(times: ArrayLike<number>): [number, number] {
   const last = times[times.length - 1] ?? Date.now() / 1000;
   return [Math.min(times[0] ?? last, last - SHORTEST_S), last];
@@ -96,7 +96,7 @@ function clockTime(seconds: number): string {
   return new Date(seconds * 1000).toTimeString().slice(0, 5);
 }
 
-/** `rgb(…)` with a twelfth of its strength. */
+/** An `rgb(…)` colour with an opacity of 8 %. */
 function faint(colour: string): string {
   return colour.replace('rgb(', 'rgba(').replace(')', ', 0.08)');
 }

@@ -10,7 +10,7 @@ interface ConfirmParts {
   act(): Promise<unknown>;
 }
 
-/** A button for what cannot be undone: it asks first. */
+/** A button for an action that cannot be undone. It asks for confirmation. */
 export function Confirm({ label, title, children, act }: ConfirmParts) {
   const [isOpen, setOpen] = useState(false);
   return (

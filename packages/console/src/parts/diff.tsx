@@ -25,7 +25,7 @@ export function Diff({
   );
 }
 
-/** The old and the new definition, in the same order of members. */
+/** The difference of two definitions as JSON, with their members in the same order. */
 export function JsonDiff({
   before,
   now,

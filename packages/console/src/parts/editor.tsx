@@ -15,7 +15,7 @@ import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Offered } from '../workflow-completion.ts';
 
-/** Something to mark in the text. */
+/** A problem to be marked in the text. */
 export interface Finding {
   readonly line: number;
   readonly severity: 'error' | 'warning';
@@ -24,7 +24,7 @@ export interface Finding {
 
 interface EditorParts {
   readonly label: string;
-  /** The initial text. After that the editor holds the text, and reports every change. */
+  /** The initial text. The editor then has its own text, and reports every change. */
   readonly initial: string;
   readonly change: (text: string) => void;
   readonly findings: readonly Finding[];
@@ -32,7 +32,7 @@ interface EditorParts {
   readonly offers: (line: string, column: number, text: string) => Offered | undefined;
 }
 
-/** JSON lines, with findings at their line. In a shadow root: there its styles need no inline style element. */
+/** An editor for JSON lines with findings. It is in a shadow root, where its styles need no inline style element. */
 export function Editor({ label, initial, change, findings, offers }: EditorParts) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
@@ -86,7 +86,7 @@ function completions({ state, pos }: CompletionContext, offers: EditorParts['off
   const isQuoted = state.sliceDoc(line.from + offered.from, line.from + offered.from + 1) === '"';
   return {
     from: line.from + offered.from + (isQuoted ? 1 : 0),
-    // Up to where somebody writes, so that the list is narrowed by what stands before.
+    // Without `to`, the completions are filtered by the text up to the cursor.
     options: offered.offers.map(({ label, text, detail }) => ({
       label,
       ...(detail !== undefined && { detail }),

@@ -54,7 +54,7 @@ export function EgressTable({ list }: { readonly list: readonly OutboundEntry[] 
   );
 }
 
-/** From where wrong keys were sent. */
+/** The addresses that sent wrong keys. */
 export function FailedLoginTable({ report }: { readonly report: FailedLoginReport }) {
   if (report.total === 0) return null;
   return (

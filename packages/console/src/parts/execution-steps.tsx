@@ -71,7 +71,7 @@ function Value({ label, step, value }: { readonly label: string; readonly step: 
   );
 }
 
-/** The results of the steps that this one reads, by path. */
+/** The results that a step reads, by path. */
 function inputOf(step: string, plan: WorkflowPlan | undefined, result: ExecutionResult | undefined): unknown {
   const planned = plan?.steps.find(({ operationId }) => operationId === step);
   if (planned === undefined || result === undefined) return undefined;
@@ -83,7 +83,7 @@ function inputOf(step: string, plan: WorkflowPlan | undefined, result: Execution
   return read.length === 0 ? undefined : Object.fromEntries(read);
 }
 
-/** A step of a loop has one effect for each round. */
+/** Whether an effect belongs to a step. A step in a loop has one effect for each round. */
 function isOf(step: string, key: string): boolean {
   return key === step || (key.startsWith(step) && !/[\w-]/.test(key.charAt(step.length)));
 }

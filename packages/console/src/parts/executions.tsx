@@ -13,7 +13,7 @@ import { State } from './state.tsx';
 import { Text } from './text.tsx';
 import { When } from './when.tsx';
 
-/** An execution as it runs: its events light up the graph, its end brings the results. */
+/** A running execution: its events highlight steps in the graph, and its end adds the results. */
 export function Run({ id, plan }: { readonly id: string; readonly plan: WorkflowPlan | undefined }) {
   const client = asAgent.value;
   const [states, setStates] = useState<StepStates>({});
@@ -116,7 +116,7 @@ export function Executions() {
 export function OneExecution({ id }: { readonly id: string }) {
   const client = asAgent.value;
   const { data: record } = useLive(async () => client?.workflows.record(id), [client, id]);
-  // The permission may have been revoked since; the rest of the page is still shown.
+  // Planning may fail, for example because a permission was revoked. The rest of the page is still shown.
   const plan = useLive(
     async () => (record === undefined ? undefined : client?.workflows.plan(record.workflow).catch(() => undefined)),
     [client, record?.plan_hash],

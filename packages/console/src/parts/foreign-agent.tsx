@@ -4,7 +4,7 @@ import { asAdmin } from '../session.ts';
 import { Problem } from './problem.tsx';
 import { Text } from './text.tsx';
 
-/** Adds an agent of somebody else by the URL of its A2A card, after a look at the card. */
+/** Adds a foreign agent by the URL of its A2A card, after a preview of the card. */
 export function ForeignAgent({ made }: { readonly made: () => void }) {
   const [id, setId] = useState('');
   const [card, setCard] = useState('');

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Json } from './json.tsx';
 import { Text } from './text.tsx';
 
-/** The frames of an answer in order, the latest ones of a long one. */
+/** The frames of an answer in order. Of a long answer, only the latest are shown at first. */
 export function Frames({ frames }: { readonly frames: readonly E2AResponse[] }) {
   const [shown, setShown] = useState(STEP);
   const from = Math.max(0, frames.length - shown);

@@ -5,7 +5,7 @@ import { JsonDiff } from './diff.tsx';
 import { Problem } from './problem.tsx';
 import { Text } from './text.tsx';
 
-/** Foreign agents that get no requests until an administrator accepts their changed card. */
+/** Foreign agents whose cards have changed. They get no requests until an administrator accepts their cards. */
 export function HeldCards({ changes, changed }: { readonly changes: Held['changes']; readonly changed: () => void }) {
   const { act, trouble } = useAction();
   const accept = (id: string) =>

@@ -6,7 +6,7 @@ import { Json } from './json.tsx';
 import { Problem } from './problem.tsx';
 import { When } from './when.tsx';
 
-/** A tool that has changed since it was accepted: what changed, and the two things an operator can do. */
+/** A tool that has changed since it was accepted: the change, and buttons to accept or refuse it. */
 export function HeldTool({ name, changed }: { readonly name: string; readonly changed: () => void }) {
   const tools = asAdmin.value?.admin.tools;
   const { data, error, reload } = useLive(async () => tools?.change(name), [tools, name]);

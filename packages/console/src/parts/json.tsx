@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { Text } from './text.tsx';
 
-/** JSON that somebody else wrote, to be read and copied. */
+/** Untrusted JSON, with a button to copy it. */
 export function Json({ value, label }: { readonly value: unknown; readonly label?: string }) {
   return <Code text={JSON.stringify(value, null, 2) ?? 'undefined'} label={label ?? 'JSON'} />;
 }
 
-/** Text to be read and copied. A very long one is shown in part. */
+/** Text with a button to copy it. A very long text is shown in part. */
 export function Code({ text, label }: { readonly text: string; readonly label: string }) {
   const [isWhole, setWhole] = useState(false);
   const isCut = !isWhole && text.length > MOST;
@@ -34,7 +34,7 @@ export function Copy({ text, label = 'Copy' }: { readonly text: string; readonly
       await navigator.clipboard.writeText(text);
       setStatus('Copied');
     } catch {
-      // Pages of plain http addresses other than localhost have no clipboard.
+      // A page has a clipboard only over https or on localhost.
       setStatus('Select and copy');
     }
     setTimeout(() => setStatus(undefined), 1500);

@@ -14,7 +14,7 @@ import { Table } from './table.tsx';
 import { Text } from './text.tsx';
 import { When } from './when.tsx';
 
-/** The keys, the newest first, and a form that makes another. */
+/** The API keys, the newest first, and a form that creates one. */
 export function Keys() {
   const admin = asAdmin.value?.admin;
   const { query } = route.value;

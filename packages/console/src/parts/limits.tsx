@@ -1,6 +1,6 @@
 import type { RateLimitStatus } from '@dragoman/protocols/a2e-workflow';
 
-/** The rate limits of an agent: how much of each is used, and left. */
+/** How much of each rate limit of an agent is used, and how much is left. */
 export function LimitList({ status: { limits, remaining } }: { readonly status: RateLimitStatus }) {
   return (
     <dl class="facts limits">

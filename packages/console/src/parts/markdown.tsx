@@ -4,8 +4,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { visibleText } from './text.tsx';
 
 /**
- * Markdown that an agent wrote. HTML in it stays text, the sanitizer lets a few elements through and none that loads anything,
- * and a link shows where it goes before somebody follows it.
+ * Markdown of an agent. HTML in it is shown as text, the sanitizer keeps only a few elements and none that loads
+ * anything, and a link shows its target.
  */
 export function Markdown({ text }: { readonly text: string }) {
   const place = useRef<HTMLDivElement>(null);
@@ -39,7 +39,7 @@ const marked = new Marked({ gfm: true, breaks: true });
 marked.use({
   renderer: {
     html: ({ text }) => escaped(text),
-    // A picture would be a request to a URL that the agent chooses.
+    // An image would send a request to a URL that the agent chooses.
     image: ({ href, text }) => escaped(`[image: ${text} ‹${href}›]`),
   },
 });

@@ -5,7 +5,7 @@ import { Problem } from './problem.tsx';
 import { State } from './state.tsx';
 import { Text } from './text.tsx';
 
-/** The MCP servers whose tools are offered here: how each stands, and the last lines of its log. */
+/** The MCP servers whose tools are offered here, with their states and their last log lines. */
 export function McpServerList() {
   const tools = asAdmin.value?.admin.tools;
   const { data, error, reload } = useLive(async () => tools?.mcpServers(), [tools], 5000);

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 interface PageParts {
   readonly title: ComponentChildren;
-  /** Beside the title. */
+  /** Shown beside the title. */
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -19,7 +19,7 @@ export function Page({ title, actions, children }: PageParts) {
   );
 }
 
-/** There is nothing to show, and what to do about it. */
+/** Shown instead of an empty list, with what to do about it. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
     <div class="empty">

@@ -1,9 +1,9 @@
 import { withQuery } from '../router.ts';
 
 interface PagingParts {
-  /** Of the page that is shown; absent on the first one. */
+  /** The cursor of the shown page; absent on the first one. */
   readonly cursor: string | undefined;
-  /** Null on the last page. */
+  /** The cursor of the next page; null on the last page. */
   readonly next: string | null | undefined;
   readonly firstLabel?: string;
   readonly nextLabel?: string;

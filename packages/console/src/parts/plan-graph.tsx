@@ -2,10 +2,13 @@ import { Graph, layout } from '@dagrejs/dagre';
 import type { WorkflowPlan } from '@dragoman/client';
 import { visibleText } from './text.tsx';
 
-/** How each step stands while it runs: `running`, `success`, `failed`… */
+/** The state of each step during the execution: `running`, `success`, `failed`… */
 export type StepStates = Readonly<Record<string, string>>;
 
-/** The steps of a plan, with an arrow from each step that writes a value to each that reads it. Running steps are highlighted. */
+/**
+ * The steps of a plan, with an arrow from each step that writes a value to each that reads it. Running steps are
+ * highlighted.
+ */
 export function PlanGraph({ plan, states }: { readonly plan: WorkflowPlan; readonly states: StepStates }) {
   const { nodes, edges, width, height } = placed(plan);
   return (

@@ -16,8 +16,8 @@ import { When } from './when.tsx';
 import { Xray } from './xray.tsx';
 
 /**
- * One request: its frames as they arrive, and what became of it. The owner's key reads the frames live; an admin key reads the
- * record of anybody's request.
+ * One request: its frames as they arrive, and its outcome. The owner's key reads the frames live; an admin key reads
+ * the record of any request.
  */
 export function RequestDetail({ id }: { readonly id: string }) {
   const owner = route.value.query.get('owner') ?? undefined;
@@ -117,7 +117,7 @@ interface CancelParts {
   readonly isOwn: boolean;
 }
 
-/** Cancels the user's own request at once. Cancelling another agent's needs an admin key and a confirmation. */
+/** Cancels the user's own request at once. For a request of another agent, it needs an admin key and a confirmation. */
 function Cancel({ id, owner, isOwn }: CancelParts) {
   const [trouble, setTrouble] = useState<unknown>();
   const [isCancelling, setCancelling] = useState(false);

@@ -3,13 +3,15 @@ import { useState } from 'preact/hooks';
 import { Text, visibleText } from './text.tsx';
 
 interface SchemaFormParts {
-  /** Of an object. */
+  /** The schema of an object. */
   readonly schema: JsonObject;
   readonly action: string;
   readonly submit: (value: JsonObject) => void;
 }
 
-/** A form made from a JSON Schema: a field for each plain member, JSON for the rest. The server validates the values. */
+/**
+ * A form made from a JSON Schema: a field for each plain member, JSON for the rest. The server validates the values.
+ */
 export function SchemaForm({ schema, action, submit }: SchemaFormParts) {
   const members = isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
   const required = Array.isArray(schema['required']) ? schema['required'] : [];

@@ -5,7 +5,7 @@ interface SearchFieldParts {
   readonly value: string | undefined;
 }
 
-/** A search in a list that the server pages: Enter puts it into the address. */
+/** A search field for a list that the server pages. Enter puts the text into the URL. */
 export function SearchField({ label, value }: SearchFieldParts) {
   const search = (event: SubmitEvent) => {
     event.preventDefault();

@@ -1,4 +1,4 @@
-/** How something stands, in one word and one colour. */
+/** A state in one word, with a colour. */
 export function State({ state }: { readonly state: string }) {
   return <span class={`badge ${COLOURS[state] ?? ''}`}>{state.replaceAll('_', ' ')}</span>;
 }

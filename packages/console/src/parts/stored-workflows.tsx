@@ -93,7 +93,7 @@ export function OneStoredWorkflow({ name }: { readonly name: string }) {
   );
 }
 
-/** Every version of a stored workflow, and what changed between one and the version that runs. */
+/** The versions of a stored workflow, and the differences between each and the one that runs. */
 function Versions({ name }: { readonly name: string }) {
   const admin = asAdmin.value?.admin.workflows;
   const [compared, setCompared] = useState<number>();
@@ -154,7 +154,7 @@ function Versions({ name }: { readonly name: string }) {
   );
 }
 
-/** Stores a workflow that was checked under a name: agents run it by that name, and exactly this plan. */
+/** Stores a checked workflow under a name, by which agents then run exactly this plan. */
 export function StoreWorkflow({ text, planHash }: { readonly text: string; readonly planHash: string }) {
   const admin = asAdmin.value?.admin.workflows;
   const [name, setName] = useState('');

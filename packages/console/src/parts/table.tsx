@@ -2,13 +2,13 @@ import type { ComponentChildren } from 'preact';
 
 interface TableParts {
   readonly head: readonly string[];
-  /** Those of the head whose cells are numbers. */
+  /** The headings of columns with numbers. */
   readonly numbers?: readonly string[];
-  /** Its rows. */
+  /** The rows. */
   readonly children: ComponentChildren;
 }
 
-/** A table that scrolls by itself where it is wider than the page. */
+/** A table with its own scroll bar if it is wider than the page. */
 export function Table({ head, numbers = [], children }: TableParts) {
   return (
     <div class="scroll" tabIndex={0}>

@@ -1,6 +1,6 @@
 import { UNSEEN_CHARACTERS } from '@dragoman/protocols';
 
-/** Foreign text: invisible characters, and those that change the text direction, are shown as codes. */
+/** Untrusted text. Invisible characters, and those that change the text direction, are shown as codes. */
 export function Text({ value }: { readonly value: string }) {
   const parts = split(value);
   if (parts.length === 1 && !parts[0]?.isUnseen) return <>{value}</>;
@@ -19,7 +19,7 @@ export function Text({ value }: { readonly value: string }) {
   );
 }
 
-/** The same as plain text, for places that take nothing else. */
+/** Untrusted text as a string, for places that take no elements. */
 export function visibleText(value: string): string {
   return split(value)
     .map(({ text, isUnseen }) => (isUnseen ? code(text) : text))

@@ -1,4 +1,4 @@
-/** A time as people say it, with the exact one behind it. */
+/** A time relative to now, with the exact time as its tooltip. */
 export function When({ at }: { readonly at: string | null | undefined }) {
   if (at === null || at === undefined) return <span class="dim">never</span>;
   return (

@@ -14,10 +14,10 @@ import { Problem } from './problem.tsx';
 import { StoreWorkflow } from './stored-workflows.tsx';
 import { Text } from './text.tsx';
 
-/** The text stays while somebody looks at another page. */
+/** The text of the editor, which is kept while the user looks at another page. */
 let draft: string | undefined;
 
-/** An editor with the checker's findings at their lines, the plan beside it, and the run in the plan's place. */
+/** An editor with the checker's findings. Beside it is the plan or, once the workflow is started, its execution. */
 export function WorkflowBench() {
   const client = asAgent.value;
   const [text, setText] = useState(draft ?? EXAMPLE);
@@ -43,7 +43,7 @@ export function WorkflowBench() {
     };
   }, [client, text]);
   const { report, plan } = checked;
-  // The hash ensures that the server runs the displayed plan.
+  // With the hash, the server runs the displayed plan or none.
   const run = () =>
     act(async () => setRunning(await client?.workflows.start(withFreshId(text), { planHash: plan?.plan_hash })));
   const findings = useMemo(() => (report === undefined ? NO_FINDINGS : findingsIn(report, text)), [report]);
@@ -155,7 +155,7 @@ function Plan({ plan }: { readonly plan: WorkflowPlan }) {
   );
 }
 
-/** The same id again would be answered from the record. */
+/** Changes the execution id, because a repeated id would get the recorded result. */
 function withFreshId(text: string): string {
   return text.replace(/("executionId"\s*:\s*")([^"]*)"/, (_, head, id) => `${head}${id}-${Date.now().toString(36)}"`);
 }

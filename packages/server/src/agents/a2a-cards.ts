@@ -38,7 +38,10 @@ export class A2aCards {
     this.#options = options;
   }
 
-  /** Whether a caller may see the card of an agent; without a key, only the default agent's and those the operator shows. */
+  /**
+   * Whether a caller may see the card of an agent; without a key, only the default agent's and those the operator
+   * shows.
+   */
   isVisible(agentId: string, { principal }: Pick<InboundRequest, 'principal'>): boolean {
     const { defaultAgent, publicCards } = this.#options;
     if (agentId === defaultAgent() || allows(publicCards, agentId)) return true;
@@ -51,7 +54,9 @@ export class A2aCards {
     return card && this.sign(card, request);
   }
 
-  /** The same for a card that more is added to before it is signed. */
+  /**
+   * The card before it is signed, so that a caller of this method can add members. `undefined` for an unknown agent.
+   */
   async unsigned(
     agentId: string,
     request: InboundRequest,
@@ -81,7 +86,10 @@ export class A2aCards {
     return { agents };
   }
 
-  /** The same as an AI Catalog 1.0 (ai-catalog.io). Names and descriptions are on the cards. */
+  /**
+   * The agents of `list` as an AI Catalog 1.0 (ai-catalog.io), without their names and descriptions: those are on the
+   * cards.
+   */
   catalog(request: InboundRequest): JsonObject {
     const { hostname } = new URL(this.#baseUrl(request));
     const entries = this.#visible(request).map(({ id, url }) => {
@@ -122,14 +130,16 @@ export class A2aCards {
   }
 }
 
-/** The server's own targets decide by themselves what a caller may use. */
+/**
+ * The permission `agents` does not apply to the server's own targets: they decide by themselves what a caller may use.
+ */
 function canReach({ permissions }: Principal, id: string): boolean {
   return isBuiltIn(id) || allows(permissions.agents, id);
 }
 
 type AgentTexts = Pick<LfCardSource, 'name' | 'description' | 'skills'>;
 
-/** A card needs a description and at least one skill (specification §5.7). */
+/** Fills in the description and the skill that a card must have (specification §5.7). */
 function textsOf({ id, name = id, description = `The agent ${id}.`, skills = [] }: AnsweringAgent): AgentTexts {
   const listed = skills.map(
     (skill): CardSkill => ({ id: skill, name: skill, description: `${name}: ${skill}`, tags: [skill] }),

@@ -5,10 +5,13 @@ export interface AnsweringAgent extends Partial<DriverDefinition> {
   readonly id: string;
 }
 
-/** Agents with a driver, by id, as a configuration has them. */
+/** The agents of a configuration that have a driver, by id. */
 export type ConfiguredAgents = Readonly<Record<string, DriverDefinition>>;
 
-/** Every agent with a driver, those of the configuration first. Where the administration has one of the same name, that answers. */
+/**
+ * Every agent with a driver, those of the configuration first. Where the administration has an agent of the same id,
+ * that one answers.
+ */
 export class AnsweringAgents {
   readonly #callers: Callers;
   #configured: ConfiguredAgents;
@@ -23,13 +26,13 @@ export class AnsweringAgents {
     return this.#configured;
   }
 
-  /** Puts these in place of those the configuration had. */
+  /** Replaces the agents of the configuration. */
   configure(configured: ConfiguredAgents): void {
     this.#configured = configured;
     this.#changes += 1;
   }
 
-  /** Grows with every change. */
+  /** Increases with every change of an agent, by the configuration or the administration. */
   get version(): number {
     return this.#callers.changes + this.#changes;
   }
@@ -51,6 +54,6 @@ export class AnsweringAgents {
 interface Callers {
   list(): readonly AgentBody[];
   find(agentId: string): AgentBody | undefined;
-  /** Grows with every change. */
+  /** Increases with every change. */
   readonly changes: number;
 }

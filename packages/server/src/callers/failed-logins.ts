@@ -8,10 +8,13 @@ export interface FailedLogin {
   readonly lastAt: Date;
 }
 
-/** From where wrong keys were sent since the start, in memory: the addresses that sent the latest ones, and a count of all. */
+/**
+ * Counts the wrong keys since the start, in memory: all of them, and by address for the addresses that sent the latest
+ * ones.
+ */
 export class FailedLogins {
   readonly #clock: Clock;
-  /** The latest last. */
+  /** In the order of the latest wrong key, the newest at the end. */
   readonly #byAddress = new Map<string, FailedLogin>();
   #total = 0;
 
@@ -23,7 +26,7 @@ export class FailedLogins {
     return this.#total;
   }
 
-  /** The latest first. */
+  /** By address, the newest first. */
   get recent(): FailedLogin[] {
     return [...this.#byAddress.values()].reverse();
   }
@@ -34,7 +37,7 @@ export class FailedLogins {
     const { count = 0, firstAt = lastAt } = this.#byAddress.get(address) ?? {};
     this.#byAddress.delete(address);
     this.#byAddress.set(address, { address, count: count + 1, firstAt, lastAt });
-    // Anyone can send wrong keys from many addresses.
+    // The map is bounded: anyone can send wrong keys from many addresses.
     if (this.#byAddress.size > MOST_ADDRESSES) this.#byAddress.delete(this.#byAddress.keys().next().value ?? '');
   }
 }

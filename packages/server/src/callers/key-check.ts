@@ -4,9 +4,9 @@ import { addressGroup } from '../edges/address.ts';
 import type { FailedLogins } from './failed-logins.ts';
 
 /**
- * Finds the owner of a key, the same at every endpoint. Wrong keys count by address, and after too many in a minute that address gets
- * to wait. A caller with a right one is never counted by its address: keys are too long to be guessed, so a flood of wrong ones
- * from behind the same proxy is not a reason to keep it out.
+ * Finds the owner of a key, for every endpoint. Wrong keys are counted by address, and after too many in a minute the
+ * address has to wait. A caller with a valid key is never limited by its address: keys are too long to be guessed, so a
+ * flood of wrong keys from behind the same proxy does not lock it out.
  */
 export class KeyCheck {
   readonly #engine: Engine;

@@ -14,16 +14,16 @@ import { countRequest } from './count-request.ts';
 
 export interface MailboxLimitsOptions {
   readonly clock: Clock;
-  /** The limits for everything an agent does, through any endpoint. */
+  /** The limits for all requests of an agent, through any endpoint. */
   readonly limiter: Limiter;
   readonly perMinute: number;
   readonly maxConcurrent: number;
 }
 
 /**
- * The rate limits of senders (A2A mailbox, Rate Limits: "30/minute per IP", under "per agent"), and their
- * limits of open requests. A caller with a key is counted by itself; senders without one are counted together with all others at their
- * address, and take nothing from callers with a key there.
+ * The rate limits of senders (A2A mailbox, Rate Limits: "30/minute per IP", under "per agent"), and their limits of
+ * open requests. A caller with a key has its own limits. Senders without a key share the limits of their address, and
+ * do not use up those of callers with a key at the same address.
  */
 export class MailboxLimits {
   readonly #options: MailboxLimitsOptions;
@@ -43,7 +43,7 @@ export class MailboxLimits {
     this.#reads = [{ name: 'mailbox_reads', limit: READS * options.maxConcurrent, seconds: MINUTE }];
   }
 
-  /** To be waited for before `count` where several nodes count for the same callers. */
+  /** Where several nodes count for the same callers, the result must be awaited before `count`. */
   lease({ principal }: CountedCall): Promise<void> | undefined {
     return principal && this.#options.limiter.lease(principal);
   }
@@ -118,6 +118,6 @@ export class MailboxLimits {
 }
 
 const MINUTE = 60;
-/** In a minute, for each answer: an answer that is polled once a second must not come near it. */
+/** Per minute, for each request that an address may have open: polling once a second must stay well below it. */
 const READS = 120;
 const PRUNE_EVERY = 1000;

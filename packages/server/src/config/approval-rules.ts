@@ -1,7 +1,7 @@
 import type { ApprovalRule } from '@dragoman/core';
 import type { CompleteConfig } from './complete-config.ts';
 
-/** Every approval of the configuration, the most particular first: of a tool, by a pattern, of an MCP server. */
+/** Every approval rule of the configuration, the most specific first: of one tool, of a pattern, of an MCP server. */
 export function approvalRules({
   tools,
   tool_approvals: patterns,

@@ -43,7 +43,7 @@ export function parseConfig(text: string): Outcome<Config> {
   return reject(...issues.map((issue) => placed(issue, lines.linePos(offsetOf(issue)))));
 }
 
-/** In the words of a configuration file. */
+/** Words an issue for readers of a configuration file. */
 function worded(issue: Issue): Issue {
   const [was, is] = issue.pointer === '/store' ? STORE_WORDS : ROOT_WORDS;
   return { ...issue, message: issue.message.replace(was, is) };
@@ -52,7 +52,7 @@ function worded(issue: Issue): Issue {
 const ROOT_WORDS = [/^the message must be an object/, 'the configuration must be a mapping'] as const;
 const STORE_WORDS = [/must match \S+(?=;)/, 'must be sqlite, memory or a postgres:// URL'] as const;
 
-/** As in the administration of agents. */
+/** Refuses the reserved names that the administration of agents refuses, too. */
 function agentIssues({ agents = {} }: Config): Issue[] {
   const reserved = Object.keys(agents).filter((id) => RESERVED_AGENT_IDS.has(id.toLowerCase()));
   return reserved.map((id) => {
@@ -115,7 +115,7 @@ const SENSE: readonly ((config: Config) => Issue[])[] = [
   workflowIssues,
 ];
 
-/** The place of each key in the text, by pointer. */
+/** The offset of each key in the text, by JSON pointer. */
 function offsetsOf(document: Document): Map<string, number> {
   const { isPair, isScalar, visit } = yamlLibrary();
   const offsets = new Map<string, number>();
@@ -186,7 +186,7 @@ function withPathsFrom(folder: string, config: Config): Config {
   };
 }
 
-/** The texts of an agent, an MCP server or a command that may refer to files. */
+/** Resolves the paths of the files that an agent, an MCP server or a command refers to. */
 function secretsFrom<Headers extends Record<string, string | { credential: string }>>(
   { env, headers, key }: { env?: Record<string, string>; headers?: Headers; key?: string },
   from: (path: string) => string,

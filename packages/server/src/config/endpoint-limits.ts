@@ -7,7 +7,10 @@ import { BYTES_PER_MINUTE, MESSAGES_PER_MINUTE } from '../edges/message-rates.ts
 import { DEFAULT_LINE_LIMITS, type PeerLineLimits } from '../edges/ndjson-lines.ts';
 import { UNPROVEN_MESSAGE_BYTES, UNPROVEN_TOTAL_BYTES } from '../edges/unproven-budget.ts';
 
-/** The limits of every peer at the endpoints: keys of `limits` in the config, beside the limits of a caller. */
+/**
+ * The keys of `limits` in the configuration that apply to every peer at the endpoints. The limits of callers are beside
+ * them.
+ */
 export const ENDPOINT_LIMITS = {
   body_bytes: { ...atLeast(1024, 'The largest body of a request to an E2A endpoint.'), default: 1_048_576 },
   unproven_bytes: {
@@ -112,7 +115,7 @@ export const ENDPOINT_LIMITS = {
 
 export type EndpointLimits = Filled<{ readonly type: 'object'; readonly properties: typeof ENDPOINT_LIMITS }>;
 
-/** The same for the edges, which have their own words and defaults. */
+/** The limits for the edges, which have their own names and defaults. */
 export function edgeLimits(limits: EndpointLimits): {
   limits: Partial<HttpLimits>;
   socketLimits: Partial<SocketLimits>;
@@ -141,14 +144,14 @@ export function unreadBytes({ unread_bytes: bytes = getHeapStatistics().heap_siz
   return bytes;
 }
 
-/** And for the ports and sockets that take plain lines. */
+/** The limits for the ports and sockets that take plain lines. */
 export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: EndpointLimits): Partial<PeerLineLimits> {
-  // One answer alone may be larger than all a peer may leave unread, and reach one that reads.
+  // A single answer may be larger than what a peer may leave unread, and must still reach a peer that reads.
   const mostUnsentBytes = Math.max(GIVEN_UP * buffer, DEFAULT_LINE_LIMITS.mostUnsentBytes);
   return { lineMs, maxUnsentBytes: buffer, mostUnsentBytes };
 }
 
-/** And for what all endpoints share. */
+/** The limits that all endpoints share. */
 export function intakeLimits(limits: EndpointLimits): Pick<IntakeOptions, 'unproven' | 'rates'> {
   return {
     unproven: { messageBytes: limits.unproven_bytes, totalBytes: limits.unproven_total_bytes },
@@ -156,7 +159,7 @@ export function intakeLimits(limits: EndpointLimits): Pick<IntakeOptions, 'unpro
   };
 }
 
-/** And for JSON, at every endpoint. */
+/** The limits for JSON, at every endpoint. */
 export function jsonLimits(limits: EndpointLimits): JsonLimits {
   const { json_nodes: nodes, json_key_bytes: keyBytes, json_string_bytes: stringBytes } = limits;
   return {
@@ -181,5 +184,5 @@ function within<Minimum extends number, Maximum extends number>(
   return { ...atLeast(minimum, description), maximum } as const;
 }
 
-/** So many times what a peer may leave unread, and it is past helping. */
+/** A connection is dropped at this many times `buffer_bytes`. */
 const GIVEN_UP = 32;

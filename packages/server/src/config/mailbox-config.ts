@@ -152,7 +152,7 @@ export function anonymousQuotaSettings(config: MailboxConfig): AnonymousQuotaSet
 export interface MailboxTerms {
   readonly perMinute: number;
   readonly maxConcurrent: number;
-  /** For one try of a callback. */
+  /** For one attempt to deliver a callback. */
   readonly timeoutMs: number;
   readonly retries: number;
   readonly content: ContentLimits;
@@ -186,8 +186,8 @@ export function anonymousAgents({ anonymous }: MailboxConfig): readonly string[]
 }
 
 /**
- * A sender without a key; `undefined` for any other owner. It may write to the listed agents that this server runs: an agent
- * that registered itself under a listed id is not one of them.
+ * The principal of a sender without a key; `undefined` for any other owner. It may write to the listed agents that this
+ * server runs, but not to an agent that registered itself under a listed id.
  */
 export function anonymousSender(
   config: MailboxConfig,

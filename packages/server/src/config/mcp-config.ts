@@ -1,4 +1,4 @@
-/** `mcp:`, this server as an MCP server. Those it uses itself are `mcp_servers:`. */
+/** `mcp:` of the configuration, for this server as an MCP server. `mcp_servers:` lists the MCP servers that it uses. */
 export const McpShape = {
   type: 'object',
   description: 'The MCP endpoint, /mcp.',

@@ -1,7 +1,7 @@
 import type { Issue } from '@dragoman/protocols';
 import type { LineCounter, parseDocument } from 'yaml';
 
-/** A problem in a file, with the place a person has to look at. */
+/** A problem in a configuration file, with its place in the text. */
 export interface ConfigIssue extends Issue {
   readonly line: number;
   readonly column: number;

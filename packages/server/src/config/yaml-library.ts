@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** Loaded with the first YAML there is to read: a server without a configuration file never needs its seventy files. */
+/** Loaded on first use: a server without a configuration file does not need it. */
 export function yamlLibrary(): typeof import('yaml') {
   return load('yaml');
 }

@@ -2,7 +2,7 @@ import { accept, type Json, type Outcome, reject } from '@dragoman/protocols';
 import { yamlIssues } from './yaml-issues.ts';
 import { yamlLibrary } from './yaml-library.ts';
 
-/** The value in a YAML text, which JSON is too, or every problem with its place. */
+/** The value in a YAML or JSON text, or every problem with its place. */
 export function parseYaml(text: string): Outcome<Json> {
   const { LineCounter, parseDocument } = yamlLibrary();
   const lines = new LineCounter();

@@ -11,10 +11,13 @@ export interface ConsoleFile {
   readonly bytes: Uint8Array;
 }
 
-/** The built files of the console, which `npm run build` puts beside the server's code. They do not change while it runs. */
+/**
+ * The built files of the console, which `npm run build` puts beside the server's code. They do not change while it
+ * runs.
+ */
 export class ConsoleFiles {
   readonly #folder: URL;
-  /** The files of the build: a name that is not among them never becomes a path. */
+  /** The names of the files of the build. Only these become paths. */
   readonly #names: ReadonlySet<string>;
   readonly #compressed = new Map<string, Promise<Uint8Array>>();
 

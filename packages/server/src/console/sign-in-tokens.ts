@@ -17,14 +17,14 @@ export class SignInTokens {
   }
 
   issue(keys: SignInKeys): string {
-    // Bounded: starting a server needs one token, or a few.
+    // The map is bounded; a start of the server needs only a few tokens.
     if (this.#issued.size >= MOST_TOKENS) this.#issued.delete(this.#issued.keys().next().value ?? '');
     const token = randomBytes(32).toString('base64url');
     this.#issued.set(token, { keys, until: this.#clock.elapsed() + TOKEN_MS });
     return token;
   }
 
-  /** The keys, once. `undefined` for a token that is unknown, used or expired. */
+  /** Returns the keys of a token once. `undefined` for a token that is unknown, used or expired. */
   redeem(token: string): SignInKeys | undefined {
     const found = this.#issued.get(token);
     this.#issued.delete(token);

@@ -2,7 +2,10 @@ import type { Server } from 'node:net';
 import type { Clock, Log } from '@dragoman/core';
 import { eachSecond } from './each-second.ts';
 
-/** Without a listener, an accept that fails because descriptors have run out (EMFILE, ENFILE) would end the process. */
+/**
+ * Logs failures to accept a connection. Without a listener, running out of descriptors (EMFILE, ENFILE) would end the
+ * process.
+ */
 export function reportAcceptErrors(
   server: Server,
   { clock, log }: { readonly clock: Clock; readonly log?: Log },

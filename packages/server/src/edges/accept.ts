@@ -2,15 +2,15 @@ import { problem } from '../http/problem.ts';
 import type { Answer } from '../http/route.ts';
 
 /**
- * Picks what to answer with (RFC 9110 §12.5.1): the offered type the peer wants most; among equals the one offered first.
- * `undefined`: it takes none of them.
+ * Picks the content type of the answer (RFC 9110 §12.5.1): the offered type that the peer prefers, and among equals the
+ * one offered first. `undefined` if the peer accepts none of them.
  */
 export function negotiateType<Type extends string>(
   accept: string | undefined,
   offered: readonly Type[],
 ): Type | undefined {
   if (accept === undefined || accept.trim() === '' || accept === '*/*') return offered[0];
-  // Most callers name one type and nothing else.
+  // Fast path: most callers name exactly one type.
   const named = offered.find((type) => type === accept);
   if (named !== undefined) return named;
   const ranges = accept.split(',').map(readRange);
@@ -26,7 +26,7 @@ export function negotiateType<Type extends string>(
   return best;
 }
 
-/** 406, with what could have been had. */
+/** Answer 406, with the types that are offered. */
 export function notAcceptable(offered: readonly string[]): Answer {
   return problem({
     status: 406,
@@ -42,7 +42,7 @@ interface Range {
   readonly quality: number;
 }
 
-/** The most specific range that covers the type decides, in any position. */
+/** The quality of a type by the most specific range that covers it, regardless of the order of the ranges. */
 function qualityOf(type: string, ranges: readonly Range[]): number {
   const wholeFamily = `${type.slice(0, type.indexOf('/'))}/*`;
   for (const wanted of [type, wholeFamily, '*/*']) {
@@ -58,7 +58,7 @@ function readRange(text: string): Range {
   return { type, quality: weight === undefined ? 1 : readQuality(weight.slice(2)) };
 }
 
-/** RFC 9110 §12.4.2: 0 to 1 with at most three decimals. What is not that is not wanted. */
+/** RFC 9110 §12.4.2: 0 to 1 with at most three decimals. An invalid quality counts as 0, which is not acceptable. */
 function readQuality(text: string): number {
   return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(text) ? Number(text) : 0;
 }

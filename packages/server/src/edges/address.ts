@@ -1,8 +1,9 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
 /**
- * The address of the real caller. `X-Forwarded-For` is believed only from a proxy the operator named: read from
- * the right, the first entry that is not such a proxy is the caller. Anything further left is what the caller claims.
+ * The address of the real caller. `X-Forwarded-For` is used only if the peer is a proxy that the operator named. Read
+ * from the right, the first entry that is not such a proxy is the caller; entries further left are unverified claims of
+ * the caller.
  */
 export function callerAddress(peer: string | undefined, forwardedFor: string | undefined, proxies: BlockList): string {
   let address = plainAddress(peer ?? '');
@@ -54,7 +55,7 @@ function isListed(list: BlockList, address: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** Without the zone; an IPv4 address of an IPv6 socket becomes plain IPv4. */
+/** Removes the zone, and turns an IPv4 address of an IPv6 socket into plain IPv4. */
 function plainAddress(address: string): string {
   const zone = address.indexOf('%');
   const bare = zone === -1 ? address : address.slice(0, zone);
@@ -74,7 +75,7 @@ function groups(part: string): string[] {
   return part === '' ? [] : part.split(':').flatMap((group) => (group.includes('.') ? dotted(group) : [trim(group)]));
 }
 
-/** The last 32 bits may be written as IPv4. */
+/** An IPv4 address as two groups: the last 32 bits of an IPv6 address may be written as IPv4. */
 function dotted(group: string): string[] {
   const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
   return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];

@@ -3,8 +3,9 @@ import type { Answer } from '../http/route.ts';
 import { LONG, type ResponseWriter } from './response-writer.ts';
 
 /**
- * Writes an answer: one body with its length, or a stream pulled no faster than the peer reads. What is not over at once
- * is promised. Throws before the first byte when the answer cannot be written.
+ * Writes an answer: one body with its length, or a stream that is pulled no faster than the peer reads. Returns a
+ * promise if the answer is not written completely at once. Throws before the first byte if the answer cannot be
+ * written.
  */
 export function writeAnswer(response: ResponseWriter, answer: Answer, how: AnswerDelivery): Promise<void> | undefined {
   const { status } = answer;
@@ -35,15 +36,15 @@ export function writeAnswer(response: ResponseWriter, answer: Answer, how: Answe
 export interface AnswerDelivery {
   /** The answer is for a known caller, so no cache may keep it. */
   readonly personal: boolean;
-  /** Further fields, name and value in turn. */
+  /** Further header fields: name, value, name, value. */
   readonly fields: readonly string[];
   /** Seconds, for 429 and 503. */
   readonly retryAfter: number | undefined;
-  /** A body is neither wanted nor written. */
+  /** The answer to `HEAD`: no body is written. */
   readonly isHeadOnly: boolean;
-  /** Counts the bytes that the peer has not read; given back when the answer is over. */
+  /** Opens the account for the bytes that the peer has not read. Only long answers and slow peers need one. */
   readonly unread?: () => UnreadAccount;
-  /** Held between the last byte of the answer and its end. */
+  /** Awaited after the last byte of the answer, before the response ends. */
   readonly beforeEnd?: (() => Promise<void>) | undefined;
 }
 
@@ -68,7 +69,9 @@ export function headerFields(
   return fields;
 }
 
-/** Pulls a chunk, writes it, waits until the socket has taken it, and lets the source go as soon as the peer does. */
+/**
+ * Pulls a chunk, writes it and waits until the socket has taken it. Releases the source as soon as the peer is gone.
+ */
 async function pump(
   response: ResponseWriter,
   stream: AsyncIterable<string | Uint8Array>,
@@ -80,7 +83,7 @@ async function pump(
     wake();
     release(iterator);
   });
-  // Its own function, so that nothing refers to a chunk while the peer has yet to read it.
+  // A function of its own, so that no variable keeps a chunk alive while the peer has yet to read it.
   const writeNext = async (): Promise<Written> => {
     const next = await new Promise<IteratorResult<string | Uint8Array> | undefined>((resolve, reject) => {
       wake = () => resolve(undefined);
@@ -110,7 +113,7 @@ async function pump(
   response.end();
 }
 
-/** The bytes that the socket has not accepted, or the reason for their end. */
+/** The bytes that the socket has not accepted, or why the stream ends. */
 type Written = number | 'done' | 'gone';
 
 function release(iterator: AsyncIterator<string | Uint8Array>): void {

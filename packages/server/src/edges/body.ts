@@ -2,20 +2,20 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { RouteBody } from '../http/route.ts';
 
-/** Whether bytes follow the headers. */
+/** Whether the request has a body. */
 export function hasBody(headers: IncomingHttpHeaders): boolean {
   const length = headers['content-length'];
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** The most that is read of a body before anything in it is looked at. */
+/** How much of a body is read before anything in it is checked. */
 export function firstLimit({ maxBytes }: RouteBody, unprovenBytes: number | undefined): number {
   return Math.min(maxBytes, unprovenBytes ?? maxBytes);
 }
 
 /**
- * Refuses, from the headers alone, a body that the route would not take. `unprovenBytes`: the limit for a sender that has
- * not proven who it is.
+ * Refuses a body that the route does not accept, by the headers alone. `unprovenBytes` is the limit for a sender
+ * without a proven identity.
  */
 export function refuseBody(
   headers: IncomingHttpHeaders,
@@ -27,12 +27,15 @@ export function refuseBody(
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return ENCODED;
   if (!isType(headers['content-type'], body.contentTypes)) return wrongType(body.contentTypes);
   const length = headers['content-length'];
-  // The beginning of a body may earn a higher limit than its sender has.
+  // A proof at the beginning of the body can raise the limit of an unproven sender.
   const most = body.proof === undefined ? firstLimit(body, unprovenBytes) : body.maxBytes;
   return length !== undefined && Number(length) > most ? bodyTooLarge(body, unprovenBytes) : undefined;
 }
 
-/** The essence must be one of those taken, and text must be UTF-8. Two Content-Type fields arrive as one with a comma. */
+/**
+ * Whether the content type is accepted, with UTF-8 as its only possible charset. Two Content-Type fields arrive as one
+ * with a comma.
+ */
 function isType(contentType: string | undefined, taken: readonly string[]): boolean {
   if (contentType === undefined || contentType.includes(',')) return false;
   if (taken.includes(contentType)) return true;
@@ -50,7 +53,7 @@ function wrongType(taken: readonly string[]): Failure {
   return failure('unsupported_media_type', { suggestions }, `This route accepts ${taken.join(' or ')} in UTF-8.`);
 }
 
-/** Names the setting that raises the limit, if there is one. */
+/** The failure for a body over its limit. It names the setting that raises the limit, if there is one. */
 export function bodyTooLarge({ maxBytes, proof }: RouteBody, unprovenBytes: number | undefined): Failure {
   if (unprovenBytes === undefined || unprovenBytes >= maxBytes) {
     return failure('too_large', { limit: maxBytes }, `The body exceeds this route's limit of ${maxBytes} bytes.`);

@@ -9,9 +9,12 @@ import { Cors } from './cors.ts';
 import { HostNames } from './host-names.ts';
 
 export interface BoundaryOptions {
-  /** The names this server answers to, `localhost` for any port or `localhost:7420` for one. Always checked. */
+  /**
+   * The values of `Host` that this server accepts: `localhost` for any port, or `localhost:7420` for one. Always
+   * checked.
+   */
   readonly hosts: readonly string[];
-  /** Pages of other origins that may call, such as `https://console.example.com`. Its own origin always may. */
+  /** Other origins whose pages may call, such as `https://console.example.com`. The server's own origin always may. */
   readonly origins?: readonly string[];
   /** Proxies whose `X-Forwarded-For` is believed: addresses or networks. */
   readonly proxies?: readonly string[];
@@ -39,13 +42,13 @@ export class Boundary {
   }
 
   /**
-   * The base URL that the client used. A trusted proxy reports it with `X-Forwarded-Proto`, `-Host` and `-Prefix`; a host that is
-   * not one of ours is not believed from it either.
+   * The base URL that the client used. A trusted proxy reports it with `X-Forwarded-Proto`, `-Host` and `-Prefix`. A
+   * reported host must be one of the server's names, too.
    */
   baseUrl(peer: string | undefined, headers: IncomingHttpHeaders): string {
     const { host = '' } = headers;
     if (!isInList(this.#proxies, peer ?? '')) return `http://${host}`;
-    // Each proxy on the way adds its own behind a comma; the first one is what the client saw.
+    // Each proxy appends its own value behind a comma; the first value is what the client used.
     const forwarded = (name: string) =>
       String(headers[`x-forwarded-${name}`] ?? '')
         .split(',')[0]
@@ -57,21 +60,21 @@ export class Boundary {
   }
 
   /**
-   * Whether the request was meant for us. A page of another site cannot hide its Origin, and a name that was made to
-   * point here (DNS rebinding) cannot hide the Host.
+   * Refuses a request that was not meant for this server. A page of another site cannot hide its Origin, and a name
+   * that was made to point here (DNS rebinding) cannot hide the Host.
    */
   refuseSender({ host, origin }: IncomingHttpHeaders): Failure | undefined {
     if (host === undefined || host.includes(',')) return NO_HOST;
     if (!this.#hosts.has(host)) return WRONG_HOST;
     if (origin === undefined) return undefined;
     const site = origin.toLowerCase();
-    // The Host was found good, so a page of that very host is ours, whether or not TLS ends before us.
+    // The Host has been checked, so a page of the same host is ours, whether or not TLS ends at a proxy.
     const name = host.toLowerCase();
     const own = site === `http://${name}` || site === `https://${name}`;
     return own || this.cors.allows(site) ? undefined : WRONG_ORIGIN;
   }
 
-  /** The caller, `undefined` when none is required or claimed, or the failure. */
+  /** The caller; `undefined` if the route requires none and no key was sent; or the failure. */
   identify({ headers, offeredKey, address, access }: Caller): Identified | Promise<Identified> {
     if (access === 'public') return undefined;
     const key = presentedKey(headers, offeredKey);
@@ -88,13 +91,13 @@ export type Identified = Principal | Failure | undefined;
 
 export interface Caller {
   readonly headers: IncomingHttpHeaders;
-  /** A key that was not sent in the headers for keys. */
+  /** A key that was sent elsewhere than in the headers for keys, such as in a WebSocket subprotocol. */
   readonly offeredKey?: string | undefined;
   readonly address: string;
   readonly access: Access;
 }
 
-/** An admin key is not an agent, nor the other way round. */
+/** An admin key is not valid for the routes of agents, and an agent's key not for those of the administration. */
 function inItsRole(found: Principal | Failure, access: Access): Principal | Failure {
   if (isFailure(found)) return found;
   if (access === 'admin' && found.kind !== 'admin') return ADMIN_ONLY;
@@ -102,7 +105,7 @@ function inItsRole(found: Principal | Failure, access: Access): Principal | Fail
   return found;
 }
 
-/** The key of a request, or a failure when it is malformed or there are two different ones. */
+/** The key of a request, or a failure if the key is malformed or there are two different keys. */
 function presentedKey(headers: IncomingHttpHeaders, offered: string | undefined): string | undefined | Failure {
   const { authorization } = headers;
   const apiKey = headers['x-api-key'] ?? offered;

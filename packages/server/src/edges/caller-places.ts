@@ -1,17 +1,19 @@
 import type { Principal } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 
-/** How many requests and WebSockets each caller has open at the same time: one of them must not take every place there is. */
+/**
+ * Limits how many requests and WebSockets each caller has open, so that no caller can take every place of the server.
+ */
 export class CallerPlaces {
   readonly #most: number;
-  /** Zero for callers without one; entries are kept. */
+  /** By caller. A caller that has released all its places keeps its entry, with 0. */
   readonly #taken = new Map<string, number>();
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Why there is no place left, or nothing: then it must be given back. */
+  /** Takes a place, which must be given back, and returns `undefined`; or returns why there is none left. */
   take({ id }: Principal): Failure | undefined {
     const taken = this.#taken.get(id) ?? 0;
     if (taken >= this.#most) {

@@ -3,13 +3,13 @@ import { addressGroup } from './address.ts';
 export interface ConnectionSharesOptions {
   /** Connections of all peers together. */
   readonly most: number;
-  /** Of one address, or one IPv6 /64. Default: a quarter of `most`. */
+  /** Connections of one IPv4 address or one IPv6 /64. Default: a quarter of `most`. */
   readonly perAddress?: number;
-  /** Addresses without their own share, as that of a trusted proxy. */
+  /** Whether an address has no limit of its own, such as that of a trusted proxy. */
   readonly isExempt?: (address: string) => boolean;
 }
 
-/** Counts open connections, so that one address cannot take every place, and all together at most the limit. */
+/** Counts open connections, and limits their number in total and for each address. */
 export class ConnectionShares {
   readonly #most: number;
   readonly #perAddress: number;
@@ -28,8 +28,8 @@ export class ConnectionShares {
   }
 
   /**
-   * A place for a connection from this address; absent for a unix socket. Returns what gives it back, once, or `undefined`
-   * if there is no place.
+   * Takes a place for a connection from this address, which is `undefined` for a unix socket. Returns a function that
+   * gives the place back, to be called once, or `undefined` if no place is left.
    */
   take(address: string | undefined): (() => void) | undefined {
     if (this.#size >= this.#most) return undefined;

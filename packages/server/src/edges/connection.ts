@@ -11,7 +11,10 @@ import type { SocketLimits } from './limits.ts';
 import { type MessageRates, senderOf } from './message-rates.ts';
 import type { HeldBytes } from './unproven-budget.ts';
 
-/** One WebSocket as routes see it, with the limits of RFC 6455's loose ends: silence, half messages, floods, slow readers. */
+/**
+ * One WebSocket as routes see it, with limits that RFC 6455 leaves open: silence, unfinished messages, floods, slow
+ * readers.
+ */
 export class ServedSocket implements Connection {
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
@@ -30,12 +33,15 @@ export class ServedSocket implements Connection {
   readonly #abort = new AbortController();
   readonly #tracker = new FrameTracker();
   readonly #rates: MessageRates;
-  /** The account that messages count towards. */
+  /** The sender that messages are counted for. */
   #sender: string;
-  /** As long as the peer has not proven who it is. */
+  /** Set until the peer has proven its identity. */
   #unproven: { readonly maxBytes: number; readonly held: HeldBytes } | undefined;
 
-  /** Text, or the bytes of a long message: decoding it at once would delay all peers. */
+  /**
+   * Messages that the route has not read: text, or bytes for a long message, because decoding it at once would delay
+   * all peers.
+   */
   readonly #unread: (string | Buffer)[] = [];
   #taken = 0;
   #unreadLength = 0;
@@ -45,7 +51,7 @@ export class ServedSocket implements Connection {
   readonly #waiting: Sending[] = [];
   #inSocket = 0;
   #bufferedBytes = 0;
-  /** Since when the operating system has taken nothing although there is something to take. */
+  /** Since when the operating system has accepted none of the waiting bytes. */
   #stalledSince: number | undefined;
 
   #pingedAt: number;
@@ -83,12 +89,12 @@ export class ServedSocket implements Connection {
       this.#tracker.feed(chunk, clock.elapsed());
       this.#holdBytes();
     };
-    // Before the library's own listener, which keeps the bytes and unmasks them in place.
+    // Must run before the library's own listener, which keeps the bytes and unmasks them in place.
     socket.prependListener('data', follow);
     webSocket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     webSocket.on('ping', () => this.#countPing());
     webSocket.on('pong', () => this.#countPing());
-    // The library is already closing with the code of the fault.
+    // The library already closes the connection with the code of the error.
     webSocket.on('error', (error) => this.abort(error));
     webSocket.on('close', () => {
       socket.off('data', follow);
@@ -144,18 +150,18 @@ export class ServedSocket implements Connection {
     this.#webSocket.close(code, reason);
   }
 
-  /** Passes no further message to the route; its own messages are still sent. */
+  /** Discards unread messages and passes no further ones to the route, which can still send. */
   endMessages(): void {
     this.#unread.length = 0;
     this.#unreadLength = 0;
     this.#end();
-    // Let pongs and the peer's close be seen.
+    // Without reading, the pongs and the close frame of the peer would not be seen.
     this.#webSocket.resume();
   }
 
   /**
-   * Aborts when the peer is gone or the route must stop at once; with the peer's fault, if it broke a rule.
-   * Earlier messages can still be read.
+   * Aborts when the peer is gone or the route must stop at once; with `fault`, if the peer broke a rule. Earlier
+   * messages can still be read.
    */
   abort(fault?: Error): void {
     if (this.#abort.signal.aborted) return;
@@ -169,13 +175,13 @@ export class ServedSocket implements Connection {
     this.#webSocket.terminate();
   }
 
-  /** Looks at everything that is a question of time. */
+  /** Applies the time limits. Called every `checkMs`. */
   check(): void {
     const now = this.#clock.elapsed();
     const { messageMs, stallMs, pingMs } = this.#limits;
     if (this.#isClosing()) return;
     const { since } = this.#tracker;
-    // While we do not read, the rest of the message is waiting on our side.
+    // While reading is paused, the rest of the message waits on our side.
     if (since !== undefined && now - since >= messageMs && !this.#webSocket.isPaused) {
       this.close(1008, 'the message was not finished in time');
       this.abort();
@@ -193,8 +199,8 @@ export class ServedSocket implements Connection {
   }
 
   /**
-   * Refuses a message that is too long for a peer that has not proven who it is. Called before further bytes are read; while the
-   * route is still busy with earlier messages, one of which may be the proof, nothing more is read.
+   * Refuses a message that is too long for a peer without a proven identity, before more of it is read. While the route
+   * is busy with earlier messages, one of which may be the proof, reading is paused instead.
    */
   #limitMessage(): void {
     if (this.#unproven === undefined || this.#tracker.messageBytes <= this.#unproven.maxBytes) return;
@@ -202,7 +208,7 @@ export class ServedSocket implements Connection {
     else this.#refuseTooLong();
   }
 
-  /** A message that arrived in one read is checked when the route takes it. */
+  /** Checks a message when the route takes it, because a message that arrived in one read was not checked before. */
   #isTooLong(message: string | Buffer): boolean {
     return this.#unproven !== undefined && message.length > this.#unproven.maxBytes;
   }
@@ -229,7 +235,7 @@ export class ServedSocket implements Connection {
       this.close(1003, 'text only');
       return;
     }
-    // The library gives all messages as one buffer, its default.
+    // By default the library passes each message as one buffer.
     const bytes = data as Buffer;
     this.#rates.count(this.#sender, { messages: 1, bytes: bytes.length });
     // Short messages are decoded at once: their buffers are slices that would keep a larger one in memory.
@@ -250,7 +256,7 @@ export class ServedSocket implements Connection {
     if (this.#unread.length >= maxUnreadMessages || this.#unreadLength > maxBufferedBytes) this.#webSocket.pause();
   }
 
-  /** A sender past its rate waits here; the socket is paused as soon as enough is unread. */
+  /** Delays a sender that is over its rate. The socket is paused once enough messages are unread. */
   #next(): Promise<Read> {
     const delayMs = this.#hasEnded ? 0 : this.#rates.delay(this.#sender);
     if (delayMs === 0) return this.#take();
@@ -272,7 +278,7 @@ export class ServedSocket implements Connection {
     else if (message !== undefined) {
       const result = readResult(message);
       this.#taken += 1;
-      // A chunk has room for thousands of messages of nonsense: others must not wait for the end of them.
+      // A chunk can contain thousands of messages: after some of them, other connections get their turn.
       return this.#taken % MESSAGES_A_TURN === 0
         ? new Promise((resolve) => setImmediate(() => resolve(result)))
         : Promise.resolve(result);
@@ -289,7 +295,7 @@ export class ServedSocket implements Connection {
     this.#reader = undefined;
   }
 
-  /** Fills the socket up to its limit; a single message may exceed it. */
+  /** Passes waiting messages to the socket up to its limit. A single message may exceed the limit. */
   #flush(): void {
     while (this.#waiting[0] !== undefined && !this.#isClosing()) {
       const { text, bytes, resolve, reject } = this.#waiting[0];
@@ -303,7 +309,7 @@ export class ServedSocket implements Connection {
         this.#bufferedBytes -= bytes;
         this.#unreadBudget?.read(bytes);
         this.#stalledSince = this.#inSocket === 0 ? undefined : this.#clock.elapsed();
-        // Node reports a write that a destroyed socket cut short as done.
+        // Node reports no error for a write that was cut short because the socket was destroyed.
         if (error || this.#socket.destroyed) {
           this.abort();
           reject(new Error(GONE));
@@ -320,7 +326,7 @@ export class ServedSocket implements Connection {
     process.nextTick(() => this.#socket.uncork());
   }
 
-  /** Pings count too, because each needs a pong. */
+  /** Limits pings and pongs: each ping needs a pong. */
   #countPing(): void {
     const now = this.#clock.elapsed();
     if (now - this.#pingWindowAt >= this.#limits.pingWindowMs) {

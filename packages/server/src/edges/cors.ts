@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer } from '../http/route.ts';
 
 /**
- * The CORS headers for pages of other origins (WHATWG Fetch §3.2): those the operator named, each by
- * its own name. Never `*`, and never with cookies: a key identifies the caller, and the page must have been given one.
+ * The CORS headers for pages of other origins (WHATWG Fetch §3.2), which the operator names one by one. They never
+ * contain `*` and never allow cookies: a key identifies the caller, and the page must have been given one.
  */
 export class Cors {
   readonly #fields: ReadonlyMap<string, readonly string[]>;
@@ -11,7 +11,7 @@ export class Cors {
 
   constructor(origins: readonly string[]) {
     this.#fields = new Map(origins.map((origin) => [origin.toLowerCase(), allowing(origin.toLowerCase())]));
-    // A cache must not give one origin the answer to another.
+    // Without Vary, a cache could give one origin the answer to another.
     this.#forOthers = origins.length === 0 ? [] : VARY;
   }
 
@@ -19,7 +19,7 @@ export class Cors {
     return this.#fields.has(origin.toLowerCase());
   }
 
-  /** For every answer; name and value in turn. */
+  /** The header fields for every answer: name, value, name, value. */
   fields({ origin }: IncomingHttpHeaders): readonly string[] {
     return (origin === undefined ? undefined : this.#fields.get(origin.toLowerCase())) ?? this.#forOthers;
   }
@@ -35,7 +35,8 @@ export class Cors {
         'Access-Control-Allow-Methods': methods.join(', '),
         'Access-Control-Allow-Headers': TAKEN,
         'Access-Control-Max-Age': '600',
-        // A page of the Internet may call a server on this machine when the operator named the page.
+        // WICG Private Network Access: a page of the Internet may call a server on this machine if the operator named
+        // its origin.
         ...(isToPrivate && { 'Access-Control-Allow-Private-Network': 'true' }),
       },
     };
@@ -47,9 +48,9 @@ function allowing(origin: string): string[] {
 }
 
 const VARY = ['Vary', 'Origin'];
-/** Beside those every page may send. */
+/** The request headers that pages may send, beside those that every page may send. */
 const TAKEN = 'Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-API-Key, X-Session-Id';
-/** Beside those every page may read. */
+/** The response headers that pages may read, beside those that every page may read. */
 const EXPOSED = [
   'Location',
   'RateLimit',

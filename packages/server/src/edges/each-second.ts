@@ -1,6 +1,9 @@
 import type { Clock } from '@dragoman/core';
 
-/** Calls `report` at most once a second, with the number of events since: a flood must not become a flood of log lines. */
+/**
+ * Calls `report` at most once a second, with the number of events since the last call, so that a flood does not fill
+ * the log.
+ */
 export function eachSecond(clock: Clock, report: (count: number) => void): () => void {
   let count = 0;
   let reportedAt: number | undefined;

@@ -27,7 +27,7 @@ import { rateFields } from './rate-fields.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import type { HeldBytes, UnprovenBudget } from './unproven-budget.ts';
 
-/** The dependencies of an exchange on its edge. */
+/** What an exchange needs from its edge. */
 export interface ExchangeContext {
   readonly router: RouteTable<Route>;
   readonly boundary: Boundary;
@@ -50,7 +50,7 @@ export interface ExchangeContext {
  *
  *   well formed → meant for us → a route → a caller → a body it takes → counted → handled → written
  *
- * The first station that refuses ends it; nothing behind it has run. Nothing is read of the body before the caller is known.
+ * The first step that refuses ends the request, and no later step runs. No body is read before the caller is known.
  */
 export class Exchange implements InboundRequest {
   readonly method: string;
@@ -70,7 +70,7 @@ export class Exchange implements InboundRequest {
   #query = '';
   #parsedQuery: URLSearchParams | undefined;
   #counted: Counted | undefined;
-  /** The memory of a body whose sender is not proven. */
+  /** The memory that is reserved for the body of a sender without a proven identity. */
   #held: HeldBytes | undefined;
   #retryAfter: number | undefined;
   #hasUnreadBody: boolean;
@@ -96,12 +96,12 @@ export class Exchange implements InboundRequest {
     });
   }
 
-  /** The answer is given bit by bit. */
+  /** Whether the answer is a stream. */
   get isStreaming(): boolean {
     return this.#isStream;
   }
 
-  /** The whole request has been read. */
+  /** Whether the whole request has been read. */
   get isReceived(): boolean {
     return this.#request.isReceived;
   }
@@ -152,7 +152,7 @@ export class Exchange implements InboundRequest {
       const writing = answer === undefined || this.response.isGone ? undefined : this.#write(answer);
       if (writing !== undefined) await writing;
     } catch (error) {
-      // The answer has started: it can only be cut off, so that it does not look complete.
+      // The answer has started. It is cut off, so that it does not look complete.
       this.#context.log.error({ err: error, method: this.method, route: this.route?.path }, 'an answer broke off');
       this.response.breakOff();
     } finally {
@@ -162,8 +162,8 @@ export class Exchange implements InboundRequest {
   }
 
   /**
-   * The answer, or `undefined` if the peer left before the end of its request. Waits only for what is not there yet:
-   * a body without a listener is stored first, which costs more than the rest of this.
+   * The answer, or `undefined` if the peer left before the end of its request. Awaits nothing but promises: after a
+   * tick Node would buffer a body that has no listener yet.
    */
   async #answer(): Promise<Answer | undefined> {
     const { router, boundary, limits, count } = this.#context;
@@ -239,7 +239,7 @@ export class Exchange implements InboundRequest {
   #noRoute(): Answer {
     const allowed = this.#context.router.allowed(this.path);
     if (allowed.length === 0) return NOT_FOUND;
-    // In the words of the surface that is there.
+    // The refusal is worded by the route that exists at this path.
     this.route = this.#context.router.find(allowed[0] ?? '', this.path)?.entry;
     const suggestions = [`use ${allowed.join(' or ')}`];
     const refusal = this.#word(failure('method_not_allowed', { suggestions }));
@@ -261,7 +261,7 @@ export class Exchange implements InboundRequest {
     }
   }
 
-  /** The peer gets a number, the log the rest. */
+  /** The peer gets an id of this occurrence; the details are only in the log. */
   #report(error: unknown): Failure {
     const { ids, log } = this.#context;
     const instance = `urn:uuid:${ids.uuid()}`;
@@ -283,7 +283,7 @@ export class Exchange implements InboundRequest {
   #delivery(): AnswerDelivery {
     const { clock, limits, boundary, unread } = this.#context;
     const cors = boundary.cors.fields(this.headers);
-    // The small rest of an unwanted body is read and the connection kept; a large one ends it.
+    // A small rest of the body is read, and the connection kept. A large rest ends the connection.
     const linger = this.#hasUnreadBody && (this.#isTooLarge || !this.#isSmallBody());
     if (linger) this.response.isLast = true;
     return {
@@ -299,7 +299,7 @@ export class Exchange implements InboundRequest {
     };
   }
 
-  /** Made when an answer is not taken at once; most are. */
+  /** Opens the account on first use, because most answers are read at once. */
   #accountIn(budget: UnreadBudget): UnreadAccount {
     const { principal, address, response } = this;
     this.#unread ??= budget.open({ principal, address, drop: () => response.destroy() });
@@ -318,7 +318,8 @@ export class Exchange implements InboundRequest {
     const { observe, clock } = this.#context;
     const { method } = this;
     const { status } = this.response;
-    // Metrics have the pattern and the access log the path; a query may contain a secret and stands in neither.
+    // Metrics get the pattern of the route, the access log the path. The query may contain a secret, so neither gets
+    // it.
     const route = this.route?.path;
     const milliseconds = clock.elapsed() - this.#startedAt;
     const [path = ''] = this.path.split('?', 1);
@@ -331,7 +332,7 @@ export interface ExchangeInput {
   readonly response: ResponseWriter;
   /** The peer waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean;
-  /** Called when the answer was taken or its connection is gone. */
+  /** Called when the answer is complete, or its connection is gone. */
   readonly onOver: () => void;
 }
 

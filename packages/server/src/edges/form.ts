@@ -6,9 +6,9 @@ import { lastAnswer } from './last-answer.ts';
 export function refuseForm(request: HttpRequest, maxHeaderFields: number): Answer | undefined {
   if (request.fieldCount > maxHeaderFields) return TOO_MANY_FIELDS;
   const coding = request.headers['transfer-encoding'];
-  // RFC 9112 §6.1: HTTP/1.0 has no transfer codings; and chunked is the only one we undo.
+  // RFC 9112 §6.1: HTTP/1.0 has no transfer codings. In HTTP/1.1, only chunked is supported.
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersion !== '1.1')) return BAD_REQUEST;
-  // Only the origin form: an absolute target would name a second host. A fragment is never sent.
+  // Only the origin form is accepted: an absolute target would name a second host. Clients never send a fragment.
   const { target } = request;
   return target.startsWith('/') && !target.includes('#') ? undefined : BAD_REQUEST;
 }

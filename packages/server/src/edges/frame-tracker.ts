@@ -1,25 +1,29 @@
 /**
- * Follows the frames of a WebSocket byte by byte, far enough to know whether a message is incomplete: the
- * WebSocket library reports only whole messages, and a peer could keep one open forever.
- *
- * Unmasks long frames as their bytes arrive. The library does so when a frame is complete, in one go, and blocks the event loop
- * for tens of milliseconds.
+ * Follows the frames of a WebSocket byte by byte, far enough to know whether a message is incomplete. The WebSocket
+ * library reports only whole messages, and a peer could keep one open forever. Also unmasks long frames as their bytes
+ * arrive, because the library would unmask a complete frame in one go and block the event loop.
  */
 export class FrameTracker {
-  /** When the message or control frame that is not complete began; `undefined` between messages. */
+  /** When the incomplete message or control frame began; `undefined` between messages. */
   since: number | undefined;
-  /** The announced length of its frames so far, even if their bytes are still missing. 0 between messages. */
+  /**
+   * The announced length of the current message's frames so far, including bytes that have not arrived. 0 between
+   * messages.
+   */
   messageBytes = 0;
-  /** Memory that the library uses for it. 0 between messages. */
+  /** The memory that the library uses for the current message. 0 between messages. */
   heldBytes = 0;
   readonly #header = new Uint8Array(LONGEST_HEADER);
   #have = 0;
   #need = 2;
   #payloadLeft = 0;
-  /** Between the first fragment of a message and its last. */
+  /** Whether the next data frame continues a fragmented message. */
   #inMessage = false;
 
-  /** Called before the library has the chunk. The mask of a long frame becomes zero in it, and the payload is unmasked. */
+  /**
+   * Must be called before the library reads the chunk. Changes the chunk: unmasks the payload of a long frame, and sets
+   * its mask to zero.
+   */
   feed(chunk: Uint8Array, now: number): void {
     let at = 0;
     while (at < chunk.length) {
@@ -45,7 +49,7 @@ export class FrameTracker {
     if (this.since !== undefined) this.heldBytes += CHUNK_BYTES;
   }
 
-  /** Reading continues after a pause, in which an incomplete message could not end. */
+  /** Restarts the time of an incomplete message after reading was paused. */
   readOn(now: number): void {
     if (this.since !== undefined) this.since = now;
   }
@@ -55,7 +59,7 @@ export class FrameTracker {
     return (first & 0x08) !== 0;
   }
 
-  /** Masked, and with the header that only a payload of more than 65,535 bytes needs. */
+  /** Whether the frame is masked and has the long header, which payloads of more than 65,535 bytes have. */
   get #isLong(): boolean {
     return this.#need === LONGEST_HEADER;
   }
@@ -79,7 +83,7 @@ export class FrameTracker {
   }
 }
 
-/** RFC 6455 §5.2: two bytes, the extended length, the mask. */
+/** The header has two bytes, the extended length and the mask (RFC 6455 §5.2). */
 function headerLength(header: Uint8Array): number {
   const [, second = 0] = header;
   const length = second & 0x7f;
@@ -94,7 +98,7 @@ function payloadLength(header: Uint8Array): number {
   return length === 126 ? view.getUint16(2) : Number(view.getBigUint64(2));
 }
 
-/** Two bytes, a length of eight, and the mask behind them. */
+/** Two bytes, eight bytes of length, and the mask. */
 const LONGEST_HEADER = 14;
 const MASK_AT = 10;
 /** The memory overhead of a chunk: the library keeps each in its own buffer. */

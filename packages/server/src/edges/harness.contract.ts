@@ -42,7 +42,7 @@ export async function authenticate(key: string): Promise<Principal | Failure> {
   return { ada, admin }[key] ?? failure('unauthenticated');
 }
 
-/** A route with what a test does not care about filled in. */
+/** A route with defaults for everything that a test does not specify. */
 export function route(parts: Partial<Route> & Pick<Route, 'path'>): Route {
   return {
     method: 'GET',
@@ -176,7 +176,7 @@ export function upgradeHead(parts: { path?: string; host: string; fields?: strin
   return head({ ...parts, fields });
 }
 
-/** A WebSocket frame as a client writes it, or as no client should. */
+/** A WebSocket frame of a client, valid or not. */
 export function frame(parts: FrameParts): Buffer {
   const { opcode = 1, payload = '', fin = true, reserved = 0, masked = true, claimedLength } = parts;
   const body = Buffer.from(payload);

@@ -1,8 +1,8 @@
 import type { Clock } from '@dragoman/core';
 
 /**
- * Passes a stream on and puts a beat in where it is silent for longer than `everyMs`, so that proxies keep the connection
- * and a peer that is gone is noticed. Nothing is pulled, and no beat made, unless the reader asks.
+ * Passes a stream on, and inserts a beat where the stream is silent for longer than `everyMs`, so that proxies keep the
+ * connection and a lost peer is noticed. Items and beats are made only when the reader asks.
  */
 export function withHeartbeat(source: AsyncIterable<string>, beat: HeartbeatOptions): AsyncIterable<string> {
   return { [Symbol.asyncIterator]: () => new Heartbeat(source[Symbol.asyncIterator](), beat) };
@@ -81,7 +81,7 @@ class Heartbeat implements AsyncIterator<string, undefined> {
       for (;;) {
         const silence = clock.elapsed() - this.#lastSent;
         if (silence < everyMs) await clock.wait(everyMs - silence, this.#stop.signal);
-        // The peer has unread bytes, and needs no heartbeat.
+        // The reader asks for nothing: the peer has unread bytes, and needs no heartbeat.
         if (this.#reader === undefined || this.#stop.signal.aborted) return;
         if (clock.elapsed() - this.#lastSent < everyMs) continue;
         const reader = this.#reader;
@@ -90,7 +90,7 @@ class Heartbeat implements AsyncIterator<string, undefined> {
         reader.resolve({ done: false, value: beat });
       }
     } catch {
-      // The wait was stopped: the stream is over.
+      // The wait was aborted, because the stream is over.
     } finally {
       this.#ticking = false;
     }

@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 
 /**
- * The names a server answers to, as they may stand in `Host`: `localhost` for any port, `localhost:7420` for one, an IPv6
- * address with or without its brackets. A server that listens on every address answers to every address, too: what must
- * be kept out is a name that somebody has made to point here, and an address is not a name.
+ * The values of `Host` that a server accepts: `localhost` for any port, `localhost:7420` for one port, an IPv6 address
+ * with or without its brackets. A server that listens on every address accepts every address, too: the check is against
+ * names that somebody else made to point here (DNS rebinding), and an address is not a name.
  */
 export class HostNames {
   readonly #names: ReadonlySet<string>;
   readonly #takesAddresses: boolean;
-  /** The last one that was found good, as it was written: nearly always the next one too. */
+  /** The last accepted value, as it was written, because most requests have the same. */
   #good: string | undefined;
 
   constructor(names: readonly string[]) {

@@ -6,7 +6,7 @@ import type { HeldBytes } from './unproven-budget.ts';
 export class HttpRequest {
   readonly method: string;
   readonly target: string;
-  /** By lower-case name. A repeated field has all its values, separated by commas. */
+  /** By lower-case name. The values of a repeated field are joined with commas. */
   readonly headers: IncomingHttpHeaders;
   readonly #message: IncomingMessage;
 
@@ -30,7 +30,7 @@ export class HttpRequest {
     return this.#message.socket.remoteAddress;
   }
 
-  /** The request has arrived completely. */
+  /** Whether the request has arrived completely. */
   get isReceived(): boolean {
     return this.#message.complete;
   }
@@ -76,8 +76,8 @@ export class HttpRequest {
   }
 
   /**
-   * Reads and discards the rest of the body for a short time after the answer was written. Closing a socket with unread bytes
-   * resets the connection, and the reset can overtake the answer: the peer would not see why it was refused.
+   * Reads and discards the rest of the body for a short time after the answer was written. Closing a socket with unread
+   * bytes resets the connection, and the reset can overtake the answer: the peer would not see why it was refused.
    */
   discardBody({ clock, bytes, ms }: DiscardLimit): Promise<void> {
     const message = this.#message;
@@ -102,9 +102,12 @@ export class HttpRequest {
 
 export interface BodyLimit {
   readonly maxBytes: number;
-  /** The memory budget of unproven senders. */
+  /** The memory budget of unproven senders. Absent for a known caller. */
   readonly held?: HeldBytes | undefined;
-  /** Called once, with the first `maxBytes` of a body that has more: the limit that its beginning earns, if any. */
+  /**
+   * Called once for a body longer than `maxBytes`, with its first `maxBytes` bytes. Returns the higher limit that this
+   * beginning proves, if any.
+   */
   readonly raise?: ((start: Uint8Array) => number | undefined) | undefined;
 }
 

@@ -29,19 +29,19 @@ export interface HttpEdgeOptions extends BoundaryOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Counts the calls of routes that count. */
+  /** Counts the calls of routes with `counts`. */
   readonly count?: Count;
   /** Called for every request when it is over. */
   readonly observe?: (seen: AccessedRequest) => void;
   readonly limits?: Partial<HttpLimits>;
   /** Shared by all edges of a server. */
   readonly intake?: Intake;
-  /** Of JSON in bodies; the routes read it. */
+  /** The limits for JSON in bodies, which the routes read. */
   readonly jsonLimits?: JsonLimits;
-  /** Reads it; one of its own by default. */
+  /** Reads JSON in bodies. Default: a reader of its own. */
   readonly reader?: JsonReader;
   readonly socketLimits?: Partial<SocketLimits>;
-  /** For what peers leave unread, of all edges together. */
+  /** The bytes that peers leave unread, of all edges together. */
   readonly unread?: UnreadBudget | undefined;
 }
 
@@ -53,7 +53,7 @@ export class HttpEdge implements AsyncDisposable {
   readonly #pipelines = new Map<Socket, Pipeline>();
   readonly #connections: ConnectionShares;
   #closed: Promise<void> | undefined;
-  /** Refused connections whose peers have not read the refusal yet. */
+  /** The number of refused connections whose peers have not read the refusal yet. */
   #refusing = 0;
   readonly #reportRefusal: () => void;
 
@@ -85,7 +85,7 @@ export class HttpEdge implements AsyncDisposable {
     this.#server = this.#createServer(limits);
   }
 
-  /** Resolves with the URL it answers at. Port 0 is any free one. */
+  /** Resolves with the URL that it listens on. Port 0 is any free port. */
   listen({ host, port }: { readonly host: string; readonly port: number }): Promise<string> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
@@ -117,8 +117,8 @@ export class HttpEdge implements AsyncDisposable {
   }
 
   /**
-   * Stops in steps: accepts nothing new and lets running requests finish for `drainMs`; then aborts handlers, and WebSockets a
-   * moment later; then breaks off what is still there.
+   * Stops in steps. Accepts nothing new and lets running requests finish for `drainMs`; then aborts their handlers, and
+   * a moment later the WebSockets; then drops the remaining connections.
    */
   close({ drainMs = DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
     this.#closed ??= this.#close(drainMs);
@@ -140,7 +140,7 @@ export class HttpEdge implements AsyncDisposable {
     });
     this.#sockets.drain();
     for (const [socket, { running }] of this.#pipelines) {
-      // Answers from now on have `Connection: close`.
+      // Answers that begin from now on get `Connection: close`.
       if (running !== undefined) running.response.isLast = true;
       // Node closes idle connections, but not those that have never sent a byte.
       else if (socket.bytesRead === 0) socket.destroy();
@@ -166,10 +166,11 @@ export class HttpEdge implements AsyncDisposable {
       insecureHTTPParser: false,
       // A second Host, Content-Type or Authorization must be seen, not dropped.
       joinDuplicateHeaders: true,
-      // The boundary checks it and words the error.
+      // `Boundary` checks the Host and words the error.
       requireHostHeader: false,
     });
-    // All fields stay visible; an exchange with too many is refused, where Node would drop the rest in silence.
+    // Node would silently drop fields above its limit. All fields stay visible, and an exchange with too many is
+    // refused.
     server.maxHeadersCount = 0;
     // A peer that has closed its sending side still gets its answer.
     (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
@@ -191,7 +192,10 @@ export class HttpEdge implements AsyncDisposable {
     return server;
   }
 
-  /** One fixed answer, and nothing is parsed. While many peers leave theirs unread, further ones are dropped without it. */
+  /**
+   * Sends a fixed answer and parses nothing. While many peers leave theirs unread, further connections are dropped
+   * without an answer.
+   */
   #refuseConnection(socket: Socket): void {
     this.#reportRefusal();
     if (this.#refusing >= MOST_REFUSING) {
@@ -230,7 +234,7 @@ export class HttpEdge implements AsyncDisposable {
     else pipeline.socket.destroy();
   }
 
-  /** One request of a connection runs at a time: those sent ahead wait, as their answers must. */
+  /** One request of a connection runs at a time. Pipelined requests wait, because answers are sent in order. */
   #start(pipeline: Pipeline, exchange: Exchange): void {
     pipeline.running = exchange;
     if (this.#closed !== undefined) exchange.response.isLast = true;
@@ -244,16 +248,17 @@ export class HttpEdge implements AsyncDisposable {
     if (!socket.writable) return;
     const next = pipeline.waiting.shift();
     pipeline.running = next;
-    // Not from within the end of the one before: what that holds is given back only then.
+    // In the next tick, because the previous exchange releases what it holds only after this callback.
     if (next !== undefined) process.nextTick(() => this.#start(pipeline, next));
     else if (pipeline.refusal !== undefined) endWith(socket, pipeline.refusal);
-    // A stream that was open when the server was stopped could not announce the end of the connection.
+    // The stream was open when the server stopped, so its headers could not announce the end of the connection.
     else if (this.#closed !== undefined) socket.destroySoon();
   }
 
   /**
-   * A peer has closed its half. Either it waits for the answer, or it is gone: TCP reports that only when something is written
-   * to it. So it is sent `102 Processing` now and then, or in a stream an empty line, which costs a waiting peer nothing.
+   * Finds out whether a peer that closed its half still waits for the answer: TCP reports a lost peer only when
+   * something is written to it. From time to time the peer is sent `102 Processing` or, in a stream, an empty line; a
+   * waiting peer ignores both.
    */
   async #probe(exchange: Exchange): Promise<void> {
     const { response, signal } = exchange;
@@ -262,23 +267,24 @@ export class HttpEdge implements AsyncDisposable {
     response.whenOver(() => over.abort());
     const stop = AbortSignal.any([signal, over.signal]);
     const pause = () => clock.wait(limits.probeMs, stop).catch(ignore);
-    // A stream can be written to at once. Any other answer is most often there before `102` would be of use.
+    // Most other answers are ready before a `102` would be of use.
     if (!exchange.isStreaming) await pause();
     for (; !stop.aborted; await pause()) {
       if (exchange.httpVersion !== '1.1') return;
       if (response.status === undefined) response.inform(102);
-      // A stream is written in whole records, so this is between two; there neither framing makes anything of it.
+      // A stream is written in whole records, so this is between two records, where SSE and NDJSON ignore an empty
+      // line.
       else if (exchange.isStreaming) response.write('\n');
       else return;
     }
   }
 
-  /** The parser gave up, or the time is over. Nothing that follows on this connection can be trusted to be a request. */
+  /** The parser failed, or a time limit was exceeded. The bytes that follow on this connection are not a request. */
   #refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
     const refusal = LAST_ANSWERS[error.code ?? ''] ?? LAST_ANSWER;
     const pipeline = this.#pipelines.get(socket);
     if (pipeline?.running?.isReceived === true) {
-      // Complete requests before it are answered first.
+      // Complete requests before the invalid bytes are answered first.
       socket.pause();
       pipeline.refusal = refusal;
     } else if (pipeline?.running?.response.status !== undefined) socket.destroy();
@@ -291,7 +297,7 @@ interface Pipeline {
   readonly socket: Socket;
   running: Exchange | undefined;
   readonly waiting: Exchange[];
-  /** For the invalid bytes after them. */
+  /** The answer to invalid bytes that followed the requests. */
   refusal: Answer | undefined;
 }
 

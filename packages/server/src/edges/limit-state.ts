@@ -1,10 +1,10 @@
 import type { Window, WindowState } from '@dragoman/core';
 import type { LimitState } from '../http/count.ts';
 
-/** The state of a caller's windows, as the header fields report it: the one with the least left first. */
+/** The state of a caller's windows for the header fields, the window with the smallest remaining share first. */
 export function tightestFirst(states: readonly WindowState[]): LimitState[] {
   const sorted: LimitState[] = [];
-  // Put in place one by one: there are three of them, for every request.
+  // Insertion sort: each request has about three windows.
   for (const { window, remaining, resetAt } of states) {
     const { limit, seconds: windowSeconds } = window;
     let at = sorted.length;

@@ -4,9 +4,9 @@ export interface HttpLimits {
   readonly maxPerCaller: number;
   readonly maxHeaderBytes: number;
   readonly maxHeaderFields: number;
-  /** From the first byte, or from connecting without one, to the end of the headers. */
+  /** From the first byte, or from the connection if no byte arrives, to the end of the headers. */
   readonly headersMs: number;
-  /** To the end of the body. */
+  /** From the same moment to the end of the body. */
   readonly requestMs: number;
   readonly keepAliveMs: number;
   /** How often the limits above are looked at. */
@@ -15,7 +15,7 @@ export interface HttpLimits {
   readonly maxPipelined: number;
   /** How long a peer may leave an answer unread before the connection is given up. */
   readonly stallMs: number;
-  /** How much and how long is read after an answer that was sent before the end of the body: otherwise the peer may lose the answer. */
+  /** How much and for how long a body is read after its answer. Closing at once could lose the answer. */
   readonly lingerBytes: number;
   readonly lingerMs: number;
   /** How often to check whether a peer that has closed its sending side still listens. */
@@ -46,20 +46,20 @@ export interface SocketLimits {
   readonly maxFragments: number;
   /** From the first byte of a message to its last. */
   readonly messageMs: number;
-  /** A peer that answers no ping until the next one is due is gone. */
+  /** Interval of pings. A peer that has not answered a ping when the next one is due counts as gone. */
   readonly pingMs: number;
   /** Pings and pongs a peer may send within `pingWindowMs`. */
   readonly maxPings: number;
   readonly pingWindowMs: number;
-  /** Text handed to the socket and not yet taken; further sends wait. */
+  /** Bytes passed to the socket that the operating system has not taken; further sends wait. */
   readonly maxBufferedBytes: number;
-  /** Sends that wait; one more closes the connection. */
+  /** Maximum number of waiting sends; one more closes the connection. */
   readonly maxWaitingSends: number;
-  /** Received messages that the route has not read; beyond them the socket is not read. */
+  /** Received messages that the route has not read; at this number, reading from the socket pauses. */
   readonly maxUnreadMessages: number;
   /** How long a peer may leave sent bytes unread. */
   readonly stallMs: number;
-  /** For the peer's half of the closing handshake. */
+  /** How long to wait for the peer's close frame. */
   readonly closeMs: number;
   /** How often the limits above are looked at. */
   readonly checkMs: number;

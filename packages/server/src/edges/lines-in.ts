@@ -1,6 +1,6 @@
 /**
- * The messages in one WebSocket message: its NDJSON lines (A2E wire, Framing), or itself where it is a single JSON text on several
- * lines, which no line of NDJSON is.
+ * The messages in one WebSocket message: its NDJSON lines (A2E wire, Framing), or the whole text if it is one JSON
+ * value over several lines.
  */
 export function* linesIn(text: string): Generator<string> {
   const [first = ''] = nonBlank(text);
@@ -9,7 +9,7 @@ export function* linesIn(text: string): Generator<string> {
   else yield text;
 }
 
-/** One at a time: a message may be nothing but millions of line breaks. */
+/** A generator, because a message may consist of millions of line breaks. */
 function* nonBlank(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf('\n', start);

@@ -20,16 +20,21 @@ import type { LineConnection, LineHost } from './ndjson-lines.ts';
 export interface MessageEndpointOptions {
   readonly messages: Messages;
   readonly clock: Clock;
-  /** The time for a peer without a key to prove its identity. */
+  /** How long a peer without a key may take to prove its identity. */
   readonly identifyMs: number;
 }
 
 export interface MessageLinesOptions extends MessageEndpointOptions {
-  /** Connections of one caller, and before they are known of all from one address; never more than a quarter of all. */
+  /**
+   * The connections of one caller, and of one address before the caller is known. Never more than a quarter of all
+   * connections.
+   */
   readonly maxPerCaller?: number | undefined;
 }
 
-/** A2A messages over plain NDJSON: each line is a message, each answer is one. A peer is identified by its signatures. */
+/**
+ * A2A messages over plain NDJSON: each line is a message, and each answer is one line. Signatures identify the peer.
+ */
 export class MessageLines implements LineHost {
   readonly #messages: Messages;
   readonly #clock: Clock;
@@ -65,7 +70,7 @@ export class MessageLines implements LineHost {
     return peer;
   }
 
-  /** Takes nothing new, and waits this long for answers that are on their way. */
+  /** Accepts nothing new, and waits up to `drainMs` for running answers. */
   async stop({ drainMs }: { readonly drainMs: number }): Promise<void> {
     const clock = this.#clock;
     this.#isStopping = true;
@@ -78,7 +83,7 @@ export class MessageLines implements LineHost {
 }
 
 class LinePeer implements LineConnection {
-  /** The agents that have signed on this connection. */
+  /** Set once a signature has proven the peer's identity. */
   principal: Principal | undefined;
   readonly #conversation: Conversation;
   readonly #sink: WireSink;
@@ -131,7 +136,7 @@ class LinePeer implements LineConnection {
     return this.isUnproven ? Promise.race([answering, this.#proven]) : undefined;
   }
 
-  /** The peer has closed its half; it still gets its answers. */
+  /** The peer has closed its sending side. It still gets its answers. */
   end(): void {
     void this.drain();
   }
@@ -169,7 +174,7 @@ class LinePeer implements LineConnection {
 interface LinePeerParts {
   readonly messages: Messages;
   readonly sink: WireSink;
-  /** As far as one caller can hardly leave it. */
+  /** The address that stands for one caller: for IPv6 the /64. */
   readonly address: string;
   readonly place: ConnectionPlace;
   readonly onOver: () => void;
@@ -185,7 +190,10 @@ function problemText(refused: Failure): string {
   return JSON.stringify(problemAnswer(refused).json);
 }
 
-/** The limit of a connection's unanswered messages: a number, and the bytes of two of the largest. */
+/**
+ * The limits of a connection's unanswered messages: their number, and their bytes, which are those of two of the
+ * largest.
+ */
 export const MOST_ANSWERS = 256;
 export const MOST_UNANSWERED_BYTES = 2 * MAX_MESSAGE_BYTES;
 const MOST_PEERS = 1_000;

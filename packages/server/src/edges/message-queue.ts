@@ -2,17 +2,17 @@ import type { UnreadAccount } from '@dragoman/core';
 import type { StreamRecord } from './sse.ts';
 
 /**
- * Messages for a peer that reads them over one stream after another: numbered, in order, and some of those it was sent kept
- * for when the stream breaks before they arrive.
+ * Numbered messages for a peer that reads them over one stream at a time. Some messages that were sent are kept,
+ * because the stream may break before they arrive.
  */
 export class MessageQueue {
-  /** Without a gap: those of the reader's past that are still to be had, then those it has not read. */
+  /** Consecutive messages: those that were sent and can be read again, then those that no stream has taken. */
   readonly #kept: StreamRecord[] = [];
   #next = 0;
   #sentUpTo = -1;
   #unsent = 0;
   #reader = 0;
-  /** The number of the last message given to the current reader, and the characters kept up to it. */
+  /** The number of the last message given to the current reader, and the characters of the kept messages up to it. */
   #readUpTo = -1;
   #readCharacters = 0;
   #wake = () => {};
@@ -21,7 +21,10 @@ export class MessageQueue {
   readonly #account: UnreadAccount | undefined;
   readonly #keptCharacters: number;
 
-  /** Everything that no stream has taken counts on the account. `keptCharacters` bounds what a broken stream may ask for again. */
+  /**
+   * Messages that no stream has taken count on `account`. `keptCharacters` limits the sent messages that can be read
+   * again.
+   */
   constructor(
     account?: UnreadAccount,
     { keptCharacters = KEPT_CHARACTERS }: { readonly keptCharacters?: number } = {},
@@ -35,22 +38,22 @@ export class MessageQueue {
     return this.#unsent;
   }
 
-  /** Everything was read, and the queue has ended. */
+  /** Whether the queue has ended and everything was read. */
   get isOver(): boolean {
     return this.#hasEnded && this.#sentUpTo === this.#next - 1;
   }
 
-  /** The number of the last that a stream has taken; -1 before the first. */
+  /** The number of the last message that a stream has taken; -1 if there is none. */
   get sentUpTo(): number {
     return this.#sentUpTo;
   }
 
-  /** The lowest number after which everything can still be had; -1 from the beginning. */
+  /** The lowest number after which a reader can resume without a gap; -1 if it can resume from the beginning. */
   get resumesAfter(): number {
     return this.#first - 1;
   }
 
-  /** Whether a reader that received this number last can have everything after it. */
+  /** Whether a reader whose last message has this number can get every later message. */
   canResume(after: number): boolean {
     return after >= this.resumesAfter && after <= this.#sentUpTo;
   }
@@ -62,7 +65,7 @@ export class MessageQueue {
     this.#wake();
   }
 
-  /** Calls back once, when a stream takes the next that none has taken. */
+  /** Calls back once, when a stream takes a message that no stream had taken before. */
   whenRead(callback: () => void): void {
     this.#onRead = callback;
   }
@@ -75,7 +78,7 @@ export class MessageQueue {
 
   /** The messages after this number, or the unread ones. A new reader replaces the earlier one. */
   async *read(after: number | undefined): AsyncGenerator<StreamRecord> {
-    // It may have been kept at the time of the request, and not any more.
+    // The messages may have been removed since the request was checked.
     if (after !== undefined && !this.canResume(after)) return;
     this.#reader += 1;
     const reader = this.#reader;
@@ -101,7 +104,7 @@ export class MessageQueue {
     }
   }
 
-  /** The number of the oldest that can still be had. */
+  /** The number of the oldest message that is kept. */
   get #first(): number {
     return this.#next - this.#kept.length;
   }
@@ -112,7 +115,7 @@ export class MessageQueue {
     this.#readCharacters = past.reduce((sum, { data }) => sum + data.length, 0);
   }
 
-  /** The stream was released before it took this one: the next reader starts with it. */
+  /** The stream ended before it took this message, so the next reader starts with it. */
   #giveBack({ id, data }: StreamRecord): void {
     this.#readUpTo = id - 1;
     this.#readCharacters -= data.length;
@@ -133,13 +136,13 @@ export class MessageQueue {
       this.#onRead = () => {};
       onRead();
     }
-    // The last one stays however long it is: it is the first to be missed when the stream breaks.
+    // The last message is kept however long it is: it is the most likely to be missed when the stream breaks.
     while (this.#first < id && (id - this.#first >= KEPT || this.#readCharacters > this.#keptCharacters)) {
       this.#readCharacters -= this.#kept.shift()?.data.length ?? 0;
     }
   }
 }
 
-/** Sent messages that a broken stream may ask for again: so many, and by default so long together. */
+/** The limits of sent messages that can be read again: their number, and by default their characters. */
 const KEPT = 256;
 const KEPT_CHARACTERS = 1024 * 1024;

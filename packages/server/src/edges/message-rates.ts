@@ -2,9 +2,10 @@ import type { Clock, Principal } from '@dragoman/core';
 import { addressGroup } from './address.ts';
 
 /**
- * How much each sender may send over open connections, as two token buckets: messages and bytes, each with room for a minute's
- * amount. A sender past it is read no further until `delay` has passed. Peers that have not proven who they are have a hundredth of
- * both, all of one address together: they need a few messages to do so.
+ * Limits how much each sender may send over open connections, with two token buckets: messages and bytes, each with
+ * room for the amount of a minute. A sender over its rate is not read until `delay` has passed. Peers without a proven
+ * identity have a hundredth of both rates, shared by all at one address: they need only a few messages to prove who
+ * they are.
  */
 export class MessageRates {
   readonly #clock: Clock;
@@ -25,7 +26,7 @@ export class MessageRates {
     this.#prunedAt = clock.elapsed();
   }
 
-  /** How many senders are remembered. */
+  /** The number of senders whose buckets are not full. */
   get size(): number {
     return this.#used.size;
   }
@@ -57,7 +58,7 @@ export class MessageRates {
   }
 }
 
-/** The account of the messages: the caller's, or that of its address before the caller is known. */
+/** Whom a message is counted for: the caller, or the address as long as the caller is unknown. */
 export function senderOf(principal: Principal | undefined, address: string): string {
   return principal === undefined ? `${UNPROVEN}${addressGroup(address)}` : `caller ${principal.id}`;
 }
@@ -68,7 +69,7 @@ export interface MessageRateOptions {
   readonly bytesPerMinute?: number;
 }
 
-/** When each bucket is full again, on the clock of `elapsed`. */
+/** When each bucket will be full again, as a time of `clock.elapsed()`. */
 interface Used {
   readonly messages: number;
   readonly bytes: number;
@@ -79,5 +80,5 @@ export const BYTES_PER_MINUTE = 1024 * 1024 * 1024;
 const MINUTE_MS = 60_000;
 const UNPROVEN = 'address ';
 const UNPROVEN_WEIGHT = 100;
-/** A burst may have as many messages as this time allows. */
+/** The size of the buckets of an unproven sender: what its rate allows in this time. */
 const UNPROVEN_ROOM_MS = 6_000;

@@ -4,7 +4,7 @@ import { type Issue, LineSplitter, type Outcome, reject } from '@dragoman/protoc
 import type { Intake } from './intake.ts';
 import { type MessageRates, senderOf } from './message-rates.ts';
 
-/** A byte stream each way. */
+/** The two byte streams of a connection. */
 export interface PeerStreams {
   readonly input: Readable;
   readonly output: LineOutput;
@@ -13,7 +13,7 @@ export interface PeerStreams {
 /** The stream that lines are written to. */
 export interface LineOutput {
   readonly writableLength: number;
-  /** Calls back when it is written, or never will be. */
+  /** Calls back when the text is written, or when it cannot be written any more. */
   write(text: string, done: (error?: Error | null) => void): unknown;
   /** Calls back when everything is written. */
   end(done: () => void): unknown;
@@ -21,18 +21,18 @@ export interface LineOutput {
   on(event: 'error' | 'close', listener: () => void): unknown;
 }
 
-/** A service for lines. `undefined` when it accepts no further peers. */
+/** A service that exchanges lines with peers. `connect` returns `undefined` if it accepts no further peers. */
 export interface LineHost {
   connect(sink: WireSink, entrance?: Entrance, address?: string): LineConnection | undefined;
 }
 
-/** One peer of a host: the lines it sends, the end of its input, and its loss. */
+/** One peer of a host. The edge reports each line, the end of the input, and the loss of the connection. */
 export interface LineConnection
   extends Pick<WireConnection, 'end' | 'lost'>,
     Partial<Pick<WireConnection, 'isUnproven' | 'principal'>> {
   /**
-   * Takes a line, or its fault and its beginning. If it returns a promise for a line of an unproven peer, the next line is
-   * read when that is settled: this line may be the proof.
+   * Takes a line, or a fault with the beginning of the faulty line. A promise for a line of an unproven peer delays the
+   * next line until it settles, because this line may be the proof.
    */
   receiveLine(line: Outcome<Uint8Array>, start?: Uint8Array): unknown;
 }
@@ -41,10 +41,10 @@ export interface LineOptions {
   readonly host: LineHost;
   readonly clock: Clock;
   readonly entrance?: Entrance;
-  /** Of the peer, where it has one. */
+  /** The address of the peer, if it has one. */
   readonly address?: string | undefined;
   readonly limits: PeerLineLimits;
-  /** Absent for a peer without these limits. */
+  /** Absent for a peer that these limits do not apply to. */
   readonly intake?: Pick<Intake, 'unproven' | 'rates'>;
   /** Shared by all edges of a server. */
   readonly unread?: UnreadBudget | undefined;
@@ -53,13 +53,16 @@ export interface LineOptions {
 /** The limits of one peer, in milliseconds and bytes. */
 export interface PeerLineLimits {
   readonly maxLineBytes: number;
-  /** Without a line break in them; what sends more is past helping. At least twice what a line may have. */
+  /** The most bytes without a line break; a peer that sends more is disconnected. At least twice `maxLineBytes`. */
   readonly maxBytesWithoutNewline: number;
-  /** Lines that are looked at before others have their turn; 0 for all there are. */
+  /** How many lines are handled before other peers get their turn; 0 for no limit. */
   readonly linesATurn: number;
-  /** From the first byte of a line to its last; 0 for as long as it likes. */
+  /** From the first byte of a line to its last; 0 for no limit. */
   readonly lineMs: number;
-  /** Sent and not taken: past the first nothing more is read, past the second the connection is given up. */
+  /**
+   * Sent bytes that the peer has not taken. Above `maxUnsentBytes` reading pauses, above `mostUnsentBytes` the
+   * connection is dropped.
+   */
   readonly maxUnsentBytes: number;
   readonly mostUnsentBytes: number;
   /** How long a peer may leave sent bytes unread. */
@@ -76,7 +79,7 @@ export const DEFAULT_LINE_LIMITS: PeerLineLimits = {
   stallMs: 60_000,
 };
 
-/** Gives a pair of byte streams its session: a line each way is a message. Resolves when the session is over. */
+/** Serves one peer over two byte streams, one message in each line. Resolves when the connection is over. */
 export function serveLines(
   { input, output }: PeerStreams,
   { host, clock, entrance, address, limits, intake, unread }: LineOptions,
@@ -86,7 +89,7 @@ export function serveLines(
     let isUnproven = false;
     const unproven = intake?.unproven;
     const held = unproven?.hold(address ?? '');
-    /** The line that may prove who the peer is has not been judged yet. */
+    /** A line that may prove the peer's identity is being checked. */
     let isJudging = false;
     let connection: LineConnection | undefined;
     let pending = '';
@@ -94,19 +97,19 @@ export function serveLines(
     /** The lines of this turn are written at its end. */
     let isDue = false;
     let cancelStall: Cancel | undefined;
-    /** The unread bytes of the peer that count towards the budget. */
+    /** The account for the unread bytes of the peer. */
     let account: UnreadAccount | undefined;
     let counted = 0;
     let cancelLine: Cancel | undefined;
-    /** Until the peer, which has sent more than its rate, is read again. */
+    /** Set while reading is paused, because the peer has exceeded its rate. */
     let cancelPause: Cancel | undefined;
-    /** Waits until the peer has read. */
+    /** Called once the peer has read enough. */
     let onRead: (() => void) | undefined;
-    /** Nothing more is taken, though the last words may still be on their way. */
+    /** Nothing more is taken from the peer, though the last lines to it may still be on their way. */
     let isClosed = false;
     let isOver = false;
     let isTaking = false;
-    /** Received lines that wait for their turn, and the end, which may follow them. */
+    /** The received bytes that wait for their turn. The input may have ended behind them. */
     let rest: Uint8Array | undefined;
     let hasEnded = false;
 
@@ -128,7 +131,7 @@ export function serveLines(
       if (unread === undefined || isOver) return;
       const change = output.writableLength - counted;
       counted += change;
-      // Opened again for the next that is left unread: who the peer is may be known by then.
+      // The account is opened again for the next unread bytes: the peer may be known by then.
       account ??= unread.open({ principal: connection?.principal, address: address ?? '', drop: give });
       if (change > 0) account.sent(change);
       else account.read(-change);
@@ -138,7 +141,8 @@ export function serveLines(
       isDue = false;
       flush();
     };
-    // `drain` does not report it: that is for streams beyond their own buffer, and a peer may be allowed less.
+    // A `drain` event is not enough: a peer may be allowed fewer unread bytes than the stream's own buffer has room
+    // for.
     const written = (error?: Error | null) => {
       if (account !== undefined) countUnread();
       if (error || output.writableLength > limits.maxUnsentBytes) return;
@@ -152,7 +156,7 @@ export function serveLines(
       onRead = undefined;
       callback();
     };
-    /** Half of the limit at which we stop reading: a peer must be read while it receives much. */
+    /** Full at half of the limit at which reading pauses, so that a peer that receives much is still read. */
     const isFull = () => 2 * (output.writableLength + pending.length) > limits.maxUnsentBytes;
     const give = () => {
       connection?.lost();
@@ -187,7 +191,7 @@ export function serveLines(
         isTaking = false;
       }
       if (isUnproven) meet();
-      // What could be answered at once has been.
+      // Sends all answers that were ready at once.
       flush();
       watchLine();
       if (turn < chunk.length && !isOver) rest = chunk.subarray(turn);
@@ -204,7 +208,7 @@ export function serveLines(
       }
       if (hasEnded) finish();
     };
-    /** Nothing more is read for now, though more may be there. */
+    /** Whether reading has to wait. */
     const isPaused = () => isJudging || cancelStall !== undefined || cancelPause !== undefined;
     const pace = (rates: MessageRates, sent: { readonly messages: number; readonly bytes: number }) => {
       const sender = senderOf(connection?.principal, address ?? '');
@@ -226,7 +230,7 @@ export function serveLines(
       };
       judged.then(settled, settled);
     };
-    /** Applies the limits of an unproven peer, or no longer. Called between two lines. */
+    /** Applies the limits of an unproven peer, or ends them. Must be called between two lines. */
     const meet = () => {
       const wasUnproven = isUnproven;
       isUnproven = unproven !== undefined && connection?.isUnproven === true;
@@ -247,7 +251,10 @@ export function serveLines(
       input.resume();
       watchLine();
     };
-    /** While nothing is read, the rest of an incomplete line waits on our side. */
+    /**
+     * Limits the time for a line. While reading is paused, the rest of an incomplete line waits on our side and is not
+     * timed.
+     */
     const watchLine = () => {
       const { bytesSinceNewline } = splitter;
       if (bytesSinceNewline > Math.max(limits.maxBytesWithoutNewline, 2 * limits.maxLineBytes)) give();
@@ -269,8 +276,8 @@ export function serveLines(
     connection = host.connect(
       {
         send: (text) => {
-          // The lines of one turn go in few writes. While more of the peer's own lines are to be answered it can start with
-          // the first answers; what comes from elsewhere is there all at once.
+          // Lines are collected into few writes. Answers to the peer's own lines are written in smaller groups, so that
+          // the peer can start with the first ones; other lines are all there at once.
           pending += `${text}\n`;
           pendingLines += 1;
           if (pendingLines === (isTaking ? SOME : MANY)) flush();
@@ -301,7 +308,7 @@ export function serveLines(
       over();
     });
     if (connection === undefined) {
-      // The peer may have received the reason.
+      // The host may have sent a reason for the refusal.
       flush();
       output.end(over);
       return;
@@ -312,8 +319,8 @@ export function serveLines(
 }
 
 /**
- * Where the lines end that are looked at in one turn. A chunk has room for thousands of lines of nonsense: others must not wait
- * for the end of them, and what is made of them must not be held for all at once.
+ * Where the lines of one turn end in a chunk. A chunk can contain thousands of invalid lines: other peers must get
+ * their turn between them, and their results must not all be held in memory at once.
  */
 function endOfTurn(chunk: Uint8Array, lines: number): number {
   if (lines === 0 || chunk.length <= lines) return chunk.length;
@@ -333,6 +340,6 @@ const NO_ROOM: Issue = {
   suggestion: 'connect again later',
 };
 const LF = 0x0a;
-/** Lines that are worth their own write: where the peer could wait for them, and where it could not. */
+/** How many lines make a write of their own: in answer to the peer's lines, and otherwise. */
 const SOME = 4;
 const MANY = 16;

@@ -32,7 +32,7 @@ export class NdjsonSocketEdge implements AsyncDisposable {
     this.#limits = { ...DEFAULT_LINE_LIMITS, ...options.limits };
   }
 
-  /** Resolves with the URL it answers at. Port 0 is any free one. */
+  /** Resolves with the URL that it listens on. Port 0 is any free port. */
   async listenTcp({ host, port }: { readonly host: string; readonly port: number }): Promise<string> {
     const server = await this.#listen({ host, port });
     const address = server.address();
@@ -40,11 +40,14 @@ export class NdjsonSocketEdge implements AsyncDisposable {
     return `tcp://${reachable(host)}:${bound}`;
   }
 
-  /** For this user only, from its creation on; in a thread, which cannot set the mask, right after it. */
+  /**
+   * Listens for this user only: the file gets its mode on creation. In a thread, which cannot set the umask, it gets
+   * the mode right after.
+   */
   async listenUnix(path: string): Promise<void> {
     await clearSocketPath(path);
     const before = isMainThread ? process.umask(0o177) : undefined;
-    // The file is made before this returns; only the news of it comes later.
+    // `#listen` creates the file synchronously; only its result is asynchronous.
     const listening = this.#listen({ path });
     if (before !== undefined) process.umask(before);
     await listening;

@@ -3,8 +3,8 @@ import type { Answer } from '../http/route.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**
- * Lines as an NDJSON answer, any number of whole ones at a time. An empty line is sent where there is nothing else for a
- * while; readers of NDJSON skip empty lines.
+ * An NDJSON answer from pieces of one or more whole lines. When there is nothing to send for a while, an empty line is
+ * sent, which readers of NDJSON skip.
  */
 export function ndjsonStream(lines: AsyncIterable<string>, { clock, everyMs }: NdjsonHeartbeat): Answer {
   return { status: 200, headers: NDJSON_HEADERS, stream: withHeartbeat(lines, { clock, everyMs, beat: '\n' }) };
@@ -15,7 +15,7 @@ export interface NdjsonHeartbeat {
   readonly everyMs: number;
 }
 
-/** One record. It contains its number, so none is added. */
+/** One record as a line. The record contains its own number. */
 export function ndjsonRecord(data: string): string {
   if (data.includes('\n')) throw new Error('an NDJSON record has more than one line');
   return `${data}\n`;

@@ -29,8 +29,8 @@ export function softLimitIn(text: string): number | undefined {
 }
 
 /**
- * How many connections fit into the limit: without `RESERVED`, but at most a quarter of the limit, for the store, its files,
- * outbound connections and child processes.
+ * How many connections fit into the limit. `RESERVED` files, but at most a quarter of the limit, are left for the
+ * store, its files, outbound connections and child processes.
  */
 export function connectionsWithin(openFiles: number): number {
   return Math.max(1, openFiles - Math.min(RESERVED, Math.ceil(openFiles / 4)));

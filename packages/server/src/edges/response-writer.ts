@@ -1,6 +1,6 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 
-/** Writes the answer to one request. Header fields are names and values in turn. */
+/** Writes the answer to one request. Header fields are passed as name, value, name, value. */
 export class ResponseWriter {
   readonly #response: ServerResponse;
   readonly #stallMs: number;
@@ -16,7 +16,7 @@ export class ResponseWriter {
     });
   }
 
-  /** The connection ends after this answer. */
+  /** Whether the connection ends after this answer. */
   get isLast(): boolean {
     return !this.#response.shouldKeepAlive;
   }
@@ -30,12 +30,12 @@ export class ResponseWriter {
     return this.#response.headersSent ? this.#response.statusCode : undefined;
   }
 
-  /** The peer is gone. Node also sets `destroyed` when the peer left before we began. */
+  /** Whether the peer is gone. Node also sets `destroyed` if the peer left before the answer began. */
   get isGone(): boolean {
     return this.#response.destroyed;
   }
 
-  /** An informational answer: the body is awaited, or the answer will follow. */
+  /** Sends an informational answer: 100, the body is awaited; 102, the answer will follow. */
   inform(status: 100 | 102): void {
     if (status === 100) this.#response.writeContinue();
     else this.#response.writeProcessing();
@@ -51,7 +51,7 @@ export class ResponseWriter {
       response.cork();
       response.flushHeaders();
     }
-    // ASCII as `latin1` is copied; as UTF-8 Node allocates three times its length.
+    // Written as UTF-8, ASCII text would be copied into a buffer of three times its length.
     response.end(text, length === text.length ? 'latin1' : 'utf8');
     if (socket !== null && socket.writableLength > 0) socket.setTimeout(this.#stallMs);
   }
@@ -62,14 +62,17 @@ export class ResponseWriter {
     this.#response.flushHeaders();
   }
 
-  /** Writes a non-empty chunk. `false`: wait for `whenDrained`; the peer has `stallMs` to read. */
+  /**
+   * Writes a non-empty chunk. If it returns `false`, the caller must wait for `whenDrained`, and the peer has `stallMs`
+   * to read.
+   */
   write(chunk: string | Uint8Array): boolean {
     if (this.#response.write(chunk)) return true;
     this.#response.socket?.setTimeout(this.#stallMs);
     return false;
   }
 
-  /** Calls back once, when there is room again. */
+  /** Calls back once, when the socket accepts more. */
   whenDrained(callback: () => void): void {
     const { socket } = this.#response;
     this.#response.once('drain', () => {
@@ -84,7 +87,10 @@ export class ResponseWriter {
     if (socket !== null && socket.writableLength > 0) socket.setTimeout(this.#stallMs);
   }
 
-  /** Ends the connection after the bytes written so far, without the end of the answer: it cannot be taken for complete. */
+  /**
+   * Ends the connection after the bytes written so far, but without the end of the answer, so that the answer cannot
+   * look complete.
+   */
   breakOff(): void {
     const { socket } = this.#response;
     socket?.setTimeout(this.#stallMs);
@@ -92,7 +98,6 @@ export class ResponseWriter {
     setImmediate(() => socket?.destroySoon());
   }
 
-  /** Drops the connection. */
   destroy(): void {
     this.#response.destroy();
   }
@@ -104,11 +109,11 @@ export class ResponseWriter {
     return () => this.#response.off('close', listener);
   }
 
-  /** With the reason phrase of this status: Node keeps the one of a head that could not be written. */
+  /** Passes the reason phrase explicitly, because Node would keep the phrase of a head that could not be written. */
   #writeHead(status: number, fields: readonly string[]): void {
     this.#response.writeHead(status, STATUS_CODES[status] ?? '', fields as string[]);
   }
 }
 
-/** From this size a second write is used instead of copying. */
+/** From this length on, a second write is used instead of copying the text. */
 export const LONG = 4096;

@@ -2,12 +2,12 @@ import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 
-/** Why there can be no unix socket at a path. */
+/** Why no unix socket can listen at a path. */
 export class SocketPathError extends Error {
   readonly code = 'socket_path';
 }
 
-/** Makes room for a unix socket. What a server that was killed left there is cleared away; whatever else is there is not. */
+/** Makes room for a unix socket: removes the socket that a killed server left, and nothing else. */
 export async function clearSocketPath(path: string): Promise<void> {
   const bytes = Buffer.byteLength(path);
   if (bytes > LONGEST) {
@@ -28,7 +28,7 @@ export async function clearSocketPath(path: string): Promise<void> {
   }
 }
 
-/** Nothing listens there. A busy listener, or one we may not connect to, counts as listening. */
+/** Whether nothing listens at the path. A busy listener, or one that refuses us access, counts as listening. */
 function isDead(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path);
@@ -40,5 +40,5 @@ function isDead(path: string): Promise<boolean> {
   });
 }
 
-/** `sun_path` of unix(7), with the zero at its end. */
+/** The length of `sun_path` in unix(7), without the zero at its end. */
 const LONGEST = process.platform === 'linux' ? 107 : 103;

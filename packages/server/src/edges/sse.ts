@@ -5,17 +5,17 @@ import { withHeartbeat } from './heartbeat.ts';
 /** One record of a stream: its number, by which a peer resumes, and its JSON on one line. */
 export interface StreamRecord {
   readonly id: number;
-  /** One of our own fixed names; SSE alone has a place for it. */
+  /** One of our own fixed names. Only SSE sends it. */
   readonly event?: string;
   readonly data: string;
 }
 
-/** Records as an SSE answer (WHATWG HTML §9.2). A comment is sent where there is nothing else for a while. */
+/** Records as an SSE answer (WHATWG HTML §9.2). When there is nothing to send for a while, a comment is sent. */
 export function sseAnswer(records: AsyncIterable<StreamRecord>, options: SseOptions): Answer {
   return sseStream(sseRecords(records), options);
 }
 
-/** The same of events that are written already, any number of whole ones at a time. */
+/** An SSE answer from pieces of one or more whole events. */
 export function sseStream(events: AsyncIterable<string>, options: SseOptions): Answer {
   const { clock, heartbeatMs = HEARTBEAT_MS } = options;
   return {
@@ -35,8 +35,8 @@ async function* sseRecords(records: AsyncIterable<StreamRecord>): AsyncGenerator
 }
 
 /**
- * One event. Foreign text is only in `data`, and `data` is one line: a line break in it would let the
- * sender forge the next event.
+ * One event. Text of peers is only in `data`, which must be one line: with a line break in it, its sender could forge
+ * the next event.
  */
 export function sseRecord({ id, event, data }: StreamRecord): string {
   if (!Number.isSafeInteger(id)) throw new Error('the id of an SSE event is not a whole number');

@@ -6,7 +6,7 @@ export function serveStdio(lines: PeerStreams, { host, clock, maxLineBytes }: St
   const limits = {
     ...DEFAULT_LINE_LIMITS,
     ...(maxLineBytes !== undefined && { maxLineBytes }),
-    // The other end is the program that started us: it may take its time, no other peer waits, and its end is ours.
+    // The only peer is the program that started this process. It may take its time, and no other peer waits.
     linesATurn: 0,
     lineMs: 0,
     stallMs: A_DAY,

@@ -2,16 +2,16 @@ import { type Failure, failure } from '@dragoman/protocols';
 
 /** The subprotocols that a peer offers in `Sec-WebSocket-Protocol`. */
 export interface Offer {
-  /** The chosen one; `undefined` if this endpoint has none or the peer offers none. */
+  /** The chosen subprotocol; `undefined` if this endpoint has none or the peer offers none. */
   readonly subprotocol: string | undefined;
-  /** The key among them. */
+  /** The key that stands among the subprotocols. */
   readonly key: string | undefined;
 }
 
 /**
- * Reads the list of subprotocols. A browser can set no header of a WebSocket but this one, so a key may stand in it, as
- * `key.` and the key in base64url (RFC 4648 §5): then the caller is known before the connection is open, and a caller that may
- * not gets no connection, as with every other client. The answer never repeats it.
+ * Reads the list of subprotocols. This is the only WebSocket header that a browser can set, so a key may be in it, as
+ * `key.` and the key in base64url (RFC 4648 §5). The caller is then known before the connection is open, as with every
+ * other client. The answer never repeats the key.
  */
 export function readOffer(header: string | undefined, supported: readonly string[]): Offer | Failure {
   if (header === undefined) return NOTHING;

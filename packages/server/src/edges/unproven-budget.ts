@@ -1,15 +1,16 @@
 import { addressGroup } from './address.ts';
 
 /**
- * How much is read and held for peers that have not proven who they are: so many bytes of one message, and so many of all of them
- * together, at every endpoint. One address may hold a quarter of that, so that it does not shut out the others.
+ * Limits what is read and held for peers without a proven identity, at every endpoint: the bytes of one message, and
+ * the bytes of all their messages together. One address may hold a quarter of the total, so that it cannot shut out the
+ * others.
  */
 export class UnprovenBudget {
   /** The most that is read of one body, line or message. */
   readonly messageBytes: number;
   readonly #totalBytes: number;
   readonly #shareBytes: number;
-  /** Only addresses with a share, because addresses are unbounded. */
+  /** Only addresses that hold bytes, because the number of addresses is unbounded. */
   readonly #byAddress = new Map<string, number>();
   #heldBytes = 0;
 
@@ -64,9 +65,11 @@ export interface UnprovenLimits {
 }
 
 export interface HeldBytes {
-  /** This many are held for the peer from now on. `false`: the budget has no room for them, and nothing changes. */
+  /**
+   * Sets the number of bytes held for the peer. Returns `false` and changes nothing if the budget has no room for them.
+   */
   set(bytes: number): boolean;
-  /** Nothing counts against the budget from now on. */
+  /** Returns the bytes to the budget. Later calls of `set` hold nothing. */
   release(): void;
 }
 

@@ -22,7 +22,7 @@ export const WEBSOCKET_FAULTS: readonly (readonly [name: string, bytes: Buffer, 
   ['a message inside a message', Buffer.concat([frame({ fin: false }), frame({ payload: 'a' })]), 1002],
   [
     '65 fragments',
-    // Complete, so that the connection is not closed by the time limit.
+    // The message is complete, so that the time limit does not close the connection.
     Buffer.concat([
       frame({ fin: false }),
       ...Array(63).fill(frame({ opcode: 0, fin: false, payload: 'a' })),
@@ -36,7 +36,7 @@ export const WEBSOCKET_FAULTS: readonly (readonly [name: string, bytes: Buffer, 
   ['a close with too much in it', frame({ opcode: 8, payload: Buffer.alloc(126, 3) }), 1002],
   ['a flood of pings', Buffer.concat(Array(21).fill(frame({ opcode: 9 }))), 1008],
   ['a flood of pongs', Buffer.concat(Array(21).fill(frame({ opcode: 10 }))), 1008],
-  // §7.4: how a close may read.
+  // §7.4: close codes and reasons.
   ['a close with one byte', frame({ opcode: 8, payload: 'a' }), 1002],
   ...[1, 999, 1004, 1005, 1006, 1015, 2999, 5000].map(
     (code) => [`a close with ${code}, which is never sent`, closeWith(code), 1002] as const,

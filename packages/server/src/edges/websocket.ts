@@ -40,7 +40,7 @@ export class SocketEdge {
   readonly #log: Log;
   readonly #maxHeaderFields: number;
   readonly #limits: SocketLimits;
-  /** One for each size of messages: the library has one limit for all its connections. */
+  /** By message size, because the library has one limit for all connections of a server. */
   readonly #servers = new Map<number, WebSocketServer>();
   readonly #subprotocols = new WeakMap<IncomingMessage, string>();
   readonly #connections = new Map<ServedSocket, SocketRoute>();
@@ -59,12 +59,12 @@ export class SocketEdge {
     this.#limits = { ...DEFAULT_SOCKET_LIMITS, ...limits };
   }
 
-  /** How many are open. */
+  /** The number of open connections. */
   get size(): number {
     return this.#connections.size;
   }
 
-  /** Answers an upgrade with 101 and a running route, or with why not. */
+  /** Answers an upgrade with 101 and runs the route, or refuses it. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     // The HTTP server has released the socket: without a listener, an error on it would be thrown.
     socket.on('error', ignore);
@@ -89,7 +89,7 @@ export class SocketEdge {
     }
   }
 
-  /** Gives no further request to any route. Those that are done when their work is done end by themselves. */
+  /** Gives no further messages to the routes, except those that carry answers. Routes end when their work is done. */
   drain(): void {
     this.#isDraining = true;
     for (const [connection, route] of this.#connections) if (route.carriesAnswers !== true) connection.endMessages();
@@ -185,7 +185,7 @@ export class SocketEdge {
       if (this.#isDraining) connection.close(1001, GOING_AWAY);
       else connection.close(1000);
     } catch (error) {
-      // A send to a peer that is gone throws too; that is no fault of the route.
+      // A send to a peer that is gone also throws, which is not an error of the route.
       if (connection.signal.aborted) return;
       this.#log.error({ err: error, route: route.path }, 'a WebSocket route failed');
       connection.close(1011, 'internal');
@@ -194,7 +194,7 @@ export class SocketEdge {
     }
   }
 
-  /** One timer for all connections, as long as there are any. */
+  /** Checks all connections with one timer, as long as there are any. */
   async #keepWatch(): Promise<void> {
     const watch = new AbortController();
     this.#watch = watch;
@@ -226,14 +226,17 @@ interface Arrival {
 
 function ignore(): void {}
 
-/** Loaded with the first connection: it takes a part of each start, and many servers never see one. */
+/** Loaded with the first connection, because many servers have none. */
 function library(): typeof import('ws') {
   return load('ws');
 }
 
 const load = createRequire(import.meta.url);
 const GOING_AWAY = 'the server is stopping';
-/** 8 MiB in segments of 1,400 bytes are 6,000 chunks; one byte at a time would be 8 million. */
+/**
+ * The most chunks of one buffered message: 8 MiB arrive in 6,000 segments of 1,400 bytes, but could arrive byte by
+ * byte.
+ */
 const MAX_BUFFERED_CHUNKS = 65_536;
 /** Larger messages may have more chunks: one for each half of a segment. */
 const LEAST_CHUNK = 700;

@@ -14,7 +14,7 @@ export interface WirePeer extends AsyncDisposable {
   send(message: JsonObject | string): void;
   /** The next message that comes; `undefined` when the connection has ended. */
   next(): Promise<JsonObject | undefined>;
-  /** Ends this side. */
+  /** Closes this peer's side. */
   end(): void;
 }
 
@@ -63,7 +63,7 @@ export async function websocketPeer({ url }: Pick<WirePlace, 'url'>): Promise<Wi
   return peerOf(inbox, { write: (text) => socket.send(text), end: () => socket.close() });
 }
 
-/** Every way to the wire host. */
+/** Every transport of the wire host. */
 export const TRANSPORTS: Readonly<Record<string, (server: Server, key: string) => Promise<WirePeer>>> = {
   stdio: async (server) => {
     const [input, output] = [new PassThrough(), new PassThrough()];
@@ -112,7 +112,7 @@ async function readStream(url: string, headers: Record<string, string>, inbox: I
       for (const event of parser.push(chunk)) if (event.ok) inbox.push(JSON.parse(event.value.data));
     }
   } catch {
-    // The test has released it.
+    // The test has aborted the stream.
   }
   inbox.end();
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { JsonObject } from '@dragoman/protocols';
 import type { Answer, InboundRequest } from './route.ts';
 
-/** JSON that clients may keep for a minute and then ask again whether it has changed (RFC 9110 §13.1.2). */
+/** JSON that clients may cache for a minute and then revalidate (RFC 9110 §13.1.2). */
 export function cachedJson(
   { headers, principal }: InboundRequest,
   json: JsonObject,
@@ -20,7 +20,7 @@ export function cachedJson(
   return { status: 200, headers: { 'Content-Type': type, ...fields }, text };
 }
 
-/** A weak tag is as good as a strong one here. */
+/** Weak and strong tags match alike (RFC 9110 §13.1.2). */
 function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.split(',').some((one) => [etag, `W/${etag}`, '*'].includes(one.trim()));

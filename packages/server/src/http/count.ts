@@ -9,14 +9,14 @@ export interface CountedCall {
   readonly principal: Principal | undefined;
   readonly route: Route;
   readonly address: string;
-  /** Of the body. */
+  /** The length of the body. */
   readonly bytes: number;
 }
 
 export interface Counted {
   /** Sent in the headers of the answer; the tightest first. */
   readonly limits: readonly LimitState[];
-  /** Why the call must end. */
+  /** Why the call is refused. */
   readonly failure?: Failure;
   /** Called when the answer is over, for limits on concurrent requests. */
   readonly release?: () => void;
@@ -29,6 +29,6 @@ export interface LimitState {
   readonly limit: number;
   readonly remaining: number;
   readonly windowSeconds: number;
-  /** When the window is fresh again, in epoch seconds. */
+  /** When the whole limit is available again, in epoch seconds. */
   readonly resetAt: number;
 }

@@ -54,8 +54,8 @@ function requestBody({ contentTypes, schema, maxBytes }: RouteBody, schemas: Rec
 }
 
 /**
- * A schema with an `$id`, or one that is published and only referred to, is listed once and referred to; others stand where
- * they are used. Nothing outside of the document is referred to: not every tool could follow.
+ * Lists a schema with an `$id`, or a published schema that is referenced, once under `components`. Other schemas are
+ * inlined. The document has no references to the outside, because not every tool follows them.
  */
 function placeSchema(given: JsonSchema, schemas: Record<string, Json>): Json {
   const { $ref } = given;
@@ -71,7 +71,7 @@ function placeSchema(given: JsonSchema, schemas: Record<string, Json>): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The same schema, with the schemas it refers to placed as well. */
+/** The same schema, with the schemas that it references placed, too. */
 function withPlaced(json: Json, schemas: Record<string, Json>): Json {
   if (Array.isArray(json)) return json.map((item) => withPlaced(item, schemas));
   if (!isObject(json)) return json;

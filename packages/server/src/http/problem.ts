@@ -1,7 +1,7 @@
 import { FAILURES, type Failure, type Issue, type JsonObject } from '@dragoman/protocols';
 import type { Answer } from './route.ts';
 
-/** A failure as RFC 9457 `application/problem+json`. `details.instance` names this one occurrence when the log has more on it. */
+/** A failure as RFC 9457 `application/problem+json`. `details.instance` is the id of this occurrence in the log. */
 export function problemAnswer(failure: Failure): Answer {
   const { text: title, http: status } = FAILURES[failure.code];
   const { issues, suggestions, retry_after, instance } = failure.details;
@@ -17,7 +17,7 @@ export function problemAnswer(failure: Failure): Answer {
   });
 }
 
-/** The same for what only HTTP knows and no other wire has a word for: 406, 408, 431. */
+/** A problem document for errors that only HTTP has, such as 406, 408 and 431. */
 export function problem(parts: ProblemParts): Answer {
   const { status, code, title, detail = title, issues = [], suggestions = [], retry_after, instance } = parts;
   const json: JsonObject = {
@@ -46,7 +46,7 @@ export interface ProblemParts {
   readonly instance?: string;
 }
 
-/** Whether it is a failure rather than a result. Only failures have a `fault`. */
+/** Whether a value is a failure. Only failures have a `fault`. */
 export function isFailure(value: object | undefined): value is Failure {
   return value !== undefined && (value as Partial<Failure>).fault !== undefined;
 }

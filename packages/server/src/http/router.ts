@@ -1,20 +1,20 @@
 /** Finds which entry of a table answers a request target. */
 export interface RouteTable<Entry> {
   find(method: string, target: string): Match<Entry> | undefined;
-  /** The methods this target would be answered for; empty: there is nothing here. */
+  /** The methods that a request target has a route for; empty if it has none. */
   allowed(target: string): readonly string[];
 }
 
 export interface Match<Entry> {
   readonly entry: Entry;
   readonly params: Readonly<Record<string, string>>;
-  /** Raw, without the question mark. */
+  /** As it was sent, without the question mark. */
   readonly query: string;
 }
 
 /**
- * A router over a table. In a path, `:name` is any one segment and a last `*` is the rest; a segment that is named wins over both.
- * Two entries for one method and path are a mistake of ours and throw.
+ * A router over a table. In a path, `:name` matches one segment, and a `*` at the end matches the rest; a literal
+ * segment takes precedence over both. Throws for two entries with the same method and path.
  */
 export function createRouter<Entry extends Routed>(entries: readonly Entry[]): RouteTable<Entry> {
   const trees = new Map<string, Branch<Entry>>();
@@ -79,7 +79,7 @@ function add<Entry extends Routed>(tree: Branch<Entry>, entry: Entry): void {
   branch.entry = entry;
 }
 
-/** The entry at the end of the segments from `at` on; `values` are those that stand for `:name`s and `*`. */
+/** Finds the entry for the segments from `at` on. `values` collects the segments that match a `:name` or `*`. */
 function follow<Entry>(
   branch: Branch<Entry>,
   segments: readonly string[],
@@ -91,7 +91,7 @@ function follow<Entry>(
   const next = branch.named.get(segment);
   const found = next && follow(next, segments, at + 1, values);
   if (found !== undefined) return found;
-  // `/things/` is not the thing with an empty id.
+  // An empty segment never matches a name: `/things/` is not a thing with an empty id.
   if (branch.any !== undefined && segment !== '' && segment.length <= MAX_PARAM_LENGTH) {
     values.push(segment);
     const other = follow(branch.any, segments, at + 1, values);
@@ -102,7 +102,10 @@ function follow<Entry>(
   return branch.rest;
 }
 
-/** Decoded one by one: an escaped slash is a part of its segment. `undefined` for a path that cannot be decoded. */
+/**
+ * The decoded segments of a path. Each is decoded alone, so that an escaped slash stays part of its segment.
+ * `undefined` if the path cannot be decoded.
+ */
 function segmentsOf(path: string): readonly string[] | undefined {
   // RFC 9112 §3.2.2: a server takes a whole URL too.
   const local = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*(?=\/)/i, '');
@@ -126,5 +129,8 @@ function paramsOf(path: string, values: readonly string[]): Readonly<Record<stri
   return params;
 }
 
-/** The longest ids are the mailbox's: 500 characters, each of which may be two code units. A longer segment finds nothing. */
+/**
+ * The longest ids are the mailbox's: 500 characters, each of which may be two code units. A longer segment finds
+ * nothing.
+ */
 const MAX_PARAM_LENGTH = 1000;

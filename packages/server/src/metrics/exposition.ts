@@ -2,8 +2,8 @@ import type { Metric as PromMetric, Registry } from 'prom-client';
 import type { Metric } from './metric.ts';
 
 /**
- * Metrics as the text Prometheus reads, with those of the process (CPU, memory, event loop). The library that knows both
- * takes 12 MB: it is loaded at the first scrape, and nothing is counted with it.
+ * Writes metrics as Prometheus' text format, and adds those of the process (CPU, memory, event loop). The library for
+ * both takes 12 MB, so it is loaded with the first scrape and not used for counting.
  */
 export class Exposition {
   #registry: Promise<Registry> | undefined;
@@ -28,7 +28,7 @@ async function newRegistry(): Promise<Registry> {
   return registry;
 }
 
-/** A registry asks a metric for nothing but its name and its values. */
+/** A metric for the library, reduced to the members that a registry reads. */
 function snapshotOf({ name, help, type, samples }: Metric): PromMetric {
   const values = samples.map(({ value, labels = {}, suffix = '' }) => ({ metricName: name + suffix, labels, value }));
   return { name, get: async () => ({ name, help, type, values }) } as unknown as PromMetric;

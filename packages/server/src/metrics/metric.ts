@@ -9,7 +9,7 @@ export interface Metric {
 
 export interface Sample {
   readonly value: number;
-  /** Every value is one of a fixed set: labels chosen by callers could fill the memory of the collector. */
+  /** Each label has a fixed set of values: values chosen by callers could fill the memory of the collector. */
   readonly labels?: Readonly<Record<string, string>>;
   /** `_bucket`, `_sum` or `_count` of a histogram. */
   readonly suffix?: string;

@@ -16,7 +16,7 @@ export interface TimedReading extends CounterReading {
   readonly at: number;
 }
 
-/** The counters of the last hour, every ten seconds, in memory: for charts without a database beside the server. */
+/** Keeps the counters of the last hour in memory, for charts. */
 export class RecentHour {
   readonly #clock: Clock;
   readonly #read: () => Promise<CounterReading>;
@@ -52,13 +52,13 @@ export class RecentHour {
     this.#cancel?.();
   }
 
-  /** A store that does not answer only leaves a gap in the chart. */
+  /** Takes a reading. A store that does not answer leaves a gap in the chart. */
   async #take(): Promise<void> {
     try {
       this.#readings.push(await this.now());
       if (this.#readings.length > MOST_READINGS) this.#readings.shift();
     } catch {
-      // The next one comes in ten seconds.
+      // The next reading follows in ten seconds.
     }
   }
 }

@@ -5,12 +5,12 @@ export interface SeenRequest {
   readonly method: string;
   /** The pattern of the route, never the path; `undefined` when none matched. */
   readonly route: string | undefined;
-  /** `undefined` when the peer went before it was answered. */
+  /** `undefined` if the peer disconnected before the answer. */
   readonly status: number | undefined;
   readonly milliseconds: number;
 }
 
-/** The same, with the fields of only the access log. */
+/** A counted request, with fields that only the access log gets. */
 export interface AccessedRequest extends SeenRequest {
   /** Without its query, which may contain a secret. */
   readonly path: string;
@@ -18,7 +18,7 @@ export interface AccessedRequest extends SeenRequest {
   readonly caller: string | undefined;
 }
 
-/** Counts requests by route, method and kind of status, and how long they took. */
+/** Counts requests by route, method and status class, and measures their duration. */
 export class RequestMeter {
   readonly #tallies = new Map<string, Tally>();
 
@@ -52,7 +52,9 @@ export class RequestMeter {
     ];
   }
 
-  /** The routes with the most requests: how many, how many of them failed by our fault, and how long they took. */
+  /**
+   * The routes with the most requests: their number, the number that failed with a server error, and their duration.
+   */
   busiest(most: number): RouteFigures[] {
     return [...this.#tallies.values()]
       .sort((one, other) => other.count - one.count)
@@ -85,12 +87,12 @@ export type RouteFigures = {
   readonly route: string;
   readonly count: number;
   readonly errors: number;
-  /** At most so long; null when longer than all bounds. */
+  /** The upper bound of the bucket that has the quantile; null above the highest bound. */
   readonly p50_ms: number | null;
   readonly p95_ms: number | null;
 };
 
-/** The bound of the bucket in which this part of the requests is over. */
+/** The upper bound of the bucket within which this share of the requests was finished. */
 function quantile(buckets: readonly number[], count: number, part: number): number | null {
   let total = 0;
   for (const [at, bucket] of buckets.entries()) {
@@ -103,7 +105,7 @@ function quantile(buckets: readonly number[], count: number, part: number): numb
 interface Tally {
   readonly labels: Readonly<Record<string, string>>;
   readonly statuses: Map<string, number>;
-  /** How many were within each bound and not within the one before. */
+  /** How many requests were within each bound, but not within the one before. */
   readonly buckets: number[];
   count: number;
   seconds: number;
@@ -126,7 +128,7 @@ function durations({ labels, buckets, count, seconds }: Tally): Sample[] {
 
 /** In seconds. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
-/** A peer can write any method it likes. */
+/** Other methods are counted together, because a peer can send any method. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
 const NO_ROUTE = 'none';
 const BROKEN_OFF = 'none';

@@ -4,7 +4,7 @@ import { type Metric, type Sample, single } from './metric.ts';
 /** The open connections and streams of the edge. */
 export interface EdgeLoad {
   readonly connections: number;
-  /** Answers that are given as a stream. */
+  /** Answers that are being streamed. */
   readonly streams: number;
   readonly sockets: number;
 }
@@ -80,7 +80,7 @@ function finishedOf(kind: RunKind, finished: ReadonlyMap<string, number>): Sampl
   return [...finished].map(([outcome, value]) => ({ labels: { kind, outcome }, value }));
 }
 
-/** The role of this node in the cluster, and the work it has claimed. Each node reports its own. */
+/** The metrics of this node in a cluster. Each node reports its own. */
 async function nodeMetrics({ cluster }: Store): Promise<Metric[]> {
   if (cluster === undefined) return [];
   const nodes = await cluster.nodes();

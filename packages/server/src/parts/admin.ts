@@ -48,7 +48,7 @@ export function openAdminPart(options: AdminPartOptions): ServerPart {
     ],
     start: async () => {
       if (store.inTurn === undefined) return provideAdminKey(engine.keys, options);
-      // Nodes that start together agree on one.
+      // Nodes that start together must agree on one key.
       await store.inTurn('admin key', async () => {
         await engine.keys.load();
         await provideAdminKey(engine.keys, options);

@@ -23,9 +23,9 @@ import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
 export interface AgentsPart extends ServerPart {
-  /** The agent of a definition, ready to be put in place, or why it cannot be reached. */
+  /** Opens the agent of a definition without putting it in place; a failure if it cannot be opened. */
   open(definition: AgentBody): Promise<Opened | Failure>;
-  /** Takes over what other nodes have changed. False when some of it must be read once more. */
+  /** Takes over the changes of other nodes. `false` if some of them must be read again. */
   reload(): Promise<boolean>;
   /** The agents of the configuration. */
   readonly configured: { has(id: string): boolean; putBack(id: string): Promise<void> };
@@ -58,7 +58,10 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
 
   await Promise.all(Object.entries(agents.configured).map(([id, definition]) => add(id, definition)));
   await engine.callers.load();
-  /** Fixing or removing one that cannot be opened needs a running server. */
+  /**
+   * Opens an agent, or a stand-in that reports the error: an operator needs a running server to fix or remove the
+   * agent.
+   */
   const openOrStandIn = (id: string, definition: DriverDefinition) =>
     open(id, definition).catch((error) => {
       log.error({ agent: id, error: String(error) }, UNOPENED);
@@ -70,7 +73,8 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
   const putBack = async (id: string) => {
     const definition = agents.configured[id];
     if (definition === undefined) return;
-    // The one that stood in for it is removed all the same; the next start reports the error again.
+    // If the agent of the configuration cannot be opened, the other one is removed all the same; the next start reports
+    // the error again.
     await add(id, definition).catch((error) =>
       log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be restored'),
     );
@@ -87,7 +91,7 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
     }
     const { agent_id: _, driver, ...definition } = body;
     const agent = await openOrStandIn(id, { driver, ...definition });
-    // Administration on this node may have put in another one in the meantime.
+    // Meanwhile, the administration on this node may have changed the agent again.
     if (isStill()) place(agent, { driver, ...definition });
     else await agent[Symbol.asyncDispose]();
   };

@@ -18,15 +18,15 @@ export interface AuditFileOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** A file of this size is put aside. Default: 10 MiB. */
+  /** A file that would exceed this size is rotated. Default: 10 MiB. */
   readonly maxBytes?: number;
-  /** How many that were put aside are kept. Default: 5. */
+  /** The number of rotated files that are kept. Default: 5. */
   readonly kept?: number;
 }
 
 /**
- * One JSON line for each request of the wire, in a file for its owner alone. Lines are collected for a moment and written
- * together; lines that cannot be written are reported in the log, and nothing waits for them.
+ * Writes one JSON line for each request of the wire, to a file that only its owner can read. Lines are collected for a
+ * moment and written together. Lines that cannot be written are reported in the log; no request waits for them.
  */
 export class AuditFile implements AsyncDisposable {
   readonly #options: Required<AuditFileOptions>;
@@ -34,7 +34,7 @@ export class AuditFile implements AsyncDisposable {
   #size = 0;
   #writing: Promise<void> = Promise.resolve();
   #isDue = false;
-  /** The file may end within a line: a crash cut it off, or a disk that was full. */
+  /** Whether the file may end within a line, cut off by a crash or a full disk. */
   #mayBeCut = true;
 
   constructor(options: AuditFileOptions) {
@@ -51,7 +51,7 @@ export class AuditFile implements AsyncDisposable {
     this.#options.clock.after(COLLECT_MS, () => this.#flush());
   }
 
-  /** The newest line about a request of each agent that used its id, the newest of all first. */
+  /** For each agent that used this request id its newest line, the newest of all first. */
   async named(requestId: string): Promise<AuditEntry[]> {
     this.#flush();
     await this.#writing;
@@ -62,7 +62,7 @@ export class AuditFile implements AsyncDisposable {
     for (const file of [...Array.from({ length: kept }, (_, age) => `${path}.${kept - age}`), path]) {
       if (!existsSync(file)) continue;
       for await (const line of createInterface({ input: createReadStream(file) })) {
-        // Most lines are about something else, and need not be read.
+        // Only lines that contain the id are parsed.
         const entry = line.includes(wanted) ? entryIn(line) : undefined;
         if (entry?.req_id !== requestId) continue;
         byAgent.delete(entry.agent_id);
@@ -90,7 +90,7 @@ export class AuditFile implements AsyncDisposable {
   async #append(text: string): Promise<void> {
     const { path, maxBytes } = this.#options;
     if (this.#size > 0 && this.#size + text.length > maxBytes) this.#putAside();
-    // Written behind half a line, the next one would be lost with it.
+    // Appended to half a line, the next line would be lost with it.
     const whole = this.#mayBeCut && endsWithinLine(path) ? `\n${text}` : text;
     this.#mayBeCut = true;
     await appendFile(path, whole, { mode: 0o600 });
@@ -98,7 +98,7 @@ export class AuditFile implements AsyncDisposable {
     this.#size += Buffer.byteLength(whole);
   }
 
-  /** `wire.ndjson` becomes `wire.ndjson.1`, that `.2`, and the last one goes. */
+  /** Renames `wire.ndjson` to `wire.ndjson.1`, that to `.2`, and overwrites the last one. */
   #putAside(): void {
     const { path, kept } = this.#options;
     for (let age = kept - 1; age >= 0; age--) {
@@ -122,7 +122,7 @@ function endsWithinLine(path: string): boolean {
   }
 }
 
-/** A line that a crash cut off is skipped. */
+/** The entry of a line; `undefined` for a line that a crash cut off. */
 function entryIn(line: string): AuditEntry | undefined {
   try {
     return JSON.parse(line) as AuditEntry;

@@ -2,7 +2,7 @@ import { type Clock, type Cluster, type Log, type Store, StoreClock } from '@dra
 import type { ServerPart } from './part.ts';
 
 export interface ClockPart extends ServerPart {
-  /** By which everything in this server is decided. */
+  /** The clock for every decision of this server. */
   readonly clock: Clock;
 }
 

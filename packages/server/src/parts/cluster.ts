@@ -13,12 +13,15 @@ export interface ClusterPart extends ServerPart {
   readonly farewell: ServerPart;
 }
 
-/** This node among the others. It beats from when the store is open until everything else has stopped. */
+/**
+ * This node's membership in the cluster. It sends beats from the opening of the store until every other part has
+ * stopped.
+ */
 export function openClusterPart({ config, folder, store, clock, log }: OpeningOptions & { store: Store }): ClusterPart {
   const { ttl_ms: ttlMs, grace_ms: graceMs, beat_ms: beatMs } = config.cluster;
   const cluster = store.cluster && new Cluster({ store: store.cluster, clock, log, ttlMs, graceMs, beatMs });
   const hasFile = config.store !== 'memory' && !isPostgresUrl(config.store);
-  // What a server writes to a removed file is lost when it stops.
+  // A server whose database file was removed would lose what it writes.
   const isStored = () => !hasFile || existsSync(join(folder, 'dragoman.db'));
   let isStarted = false;
   let isLeaving = false;

@@ -2,7 +2,7 @@ import { type Cluster, FamilyChanges, type Log, type Store } from '@dragoman/cor
 import type { ServerPart } from './part.ts';
 import type { Parts } from './parts.ts';
 
-/** Takes over what other nodes have changed. To be opened before anything reads the store. */
+/** Takes over the changes of other nodes. Must be opened before anything reads the store. */
 export async function openFamiliesPart(options: {
   readonly store: Store;
   readonly cluster: Cluster | undefined;

@@ -21,15 +21,15 @@ import type { Service } from './service.ts';
 import { Started } from './started.ts';
 
 export interface HttpPartOptions extends Service {
-  /** Of every other part. */
+  /** The routes of every other part. */
   readonly routes: readonly Route[];
   readonly sockets: readonly SocketRoute[];
 }
 
 export interface HttpPart extends ServerPart {
-  /** The URL it listens on; empty when it does not. */
+  /** The URL that it listens on; empty if it does not listen. */
   readonly url: string;
-  /** The URL of the administration: the same, unless that has its own listener. */
+  /** The URL of the administration: `url`, unless the administration has its own listener. */
   readonly adminUrl: string;
 }
 
@@ -87,12 +87,13 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
       ? undefined
       : new HttpEdge({
           ...shared,
-          // Its connections do not count with those of others: the operator gets in while they take every place.
+          // Its connections are counted separately, so that the operator gets in while other peers take every place.
           intake: {
             ...intake,
             connections: new ConnectionShares({ most: ADMIN_CONNECTIONS, perAddress: ADMIN_CONNECTIONS }),
           },
-          // It serves the server's health and the console's files to anyone who can reach it, but nothing that belongs to an agent.
+          // It serves the server's health and the console's files to anyone who can reach it, but nothing that belongs
+          // to an agent.
           routes: [health, ...held.filter(({ access, path }) => access === 'admin' || isConsole(path))],
           hosts: hostsOf(admin.host),
         });

@@ -23,11 +23,11 @@ import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
 export interface KnowledgePartOptions extends Service {
-  /** Operations there are beside the built-in ones. */
+  /** The operator's own operations, beside the built-in ones. */
   readonly operations: OwnOperations;
 }
 
-/** How agents find APIs, capabilities and knowledge. */
+/** The search for APIs, capabilities and knowledge. */
 export interface KnowledgePart extends ServerPart {
   readonly apis: Apis;
   readonly bases: KnowledgeBases;

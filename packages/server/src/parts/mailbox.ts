@@ -15,7 +15,7 @@ import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
 export interface MailboxPartOptions extends Service {
-  /** The extensions on its card. */
+  /** The extensions on the card of the mailbox. */
   readonly extensions: () => readonly CardExtension[];
   readonly rootCard: DiscoveryContext['rootCard'];
   readonly callbacks: Pick<OutboxPart, 'outbox' | 'keys'>;
@@ -85,7 +85,7 @@ export function openMailboxPart(options: MailboxPartOptions): ServerPart {
       await mailbox.start();
       cluster?.listen({ takeOver: () => mailbox.claim() });
     },
-    // After the engine has drained: its last answers are letters and callbacks.
+    // Stops after the engine has drained, because the last answers of the engine become letters and callbacks.
     stop: () => mailbox.stop(),
   };
 }

@@ -57,7 +57,7 @@ async function otherNodes({ cluster, vault, log }: Service): Promise<McpNodes | 
 
 interface RunningCall {
   readonly sessionId: string;
-  /** Of JSON-RPC. */
+  /** The id of the JSON-RPC request. */
   readonly callId: Json;
 }
 

@@ -62,14 +62,14 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     future: settings.max_ahead_ms,
   };
   const published = { public_key: signer.publicKey, public_key_fingerprint: signer.fingerprint };
-  // Both are on one port: the URL at which one is reached from outside serves the other too.
+  // Messages and mailbox are on one port, so an outside URL that is configured for one serves the other, too.
   const outsideUrl = (settings.url ?? config.mailbox.url ?? config.public_url)?.replace(/\/$/, '');
   const endpoint = () => `${outsideUrl ?? address.url}/a2a/messages`;
   let url: string | undefined;
   const relayed = new Set<string>();
-  /** The agents that are reached over the connections of their own. */
+  /** The callers of the agents that are reached over their own connections, by agent id. */
   const dialling = new Map<string, string>();
-  /** They are alive while these are open. */
+  /** Such agents are alive while their caller is connected. */
   const beat = async (connected: string) => {
     for (const agentId of agentsOf(connected)) await registry.beat(connected, agentId);
   };
@@ -147,7 +147,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   const limits = { ...lineLimits(config.limits), maxLineBytes: MAX_MESSAGE_BYTES };
   const edge = new NdjsonSocketEdge({ host: lines, clock, log, limits, intake, unread: service.unread });
   const stopped = new AbortController();
-  // Before the engine continues earlier requests: some may be for agents that registered.
+  // Must happen before the engine continues earlier requests, which may be for registered agents.
   await registry.load();
   if (!requireSignatures) {
     log.debug({ messages: { require_signatures: false } }, 'A2A messages need no signature here: a key is enough');
@@ -176,7 +176,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
       await proof.load();
       const work = async () => {
         await proof.purge();
-        // Well before they count as silent.
+        // The interval is well below the time after which agents count as silent.
         for (const callerId of connections.connected) await beat(callerId);
       };
       void keepHouse(work, { everyMs: 60_000, clock, log, signal: stopped.signal });
@@ -215,7 +215,7 @@ function hostedAgents(agents: AnsweringAgents, { toolsId, endpoint, published }:
 }
 
 interface Hosting {
-  /** The agent that represents the tools, if there is one. */
+  /** The id of the agent that represents the tools; `undefined` if there is none. */
   readonly toolsId: string | undefined;
   readonly endpoint: string;
   readonly published: Record<string, string>;
@@ -249,5 +249,5 @@ async function keepHouse(
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
-/** A card has three numbers and nothing behind them. */
+/** The version on a card has three numbers and no suffix. */
 const CARD_VERSION = VERSION.replace(/[-+].*$/, '');

@@ -30,7 +30,7 @@ export interface OutboundPart extends ServerPart {
   readonly references: References;
 }
 
-/** The vault and the gate that has its secrets from it, as the configuration wants them. */
+/** The vault, and the gate that uses its secrets, as configured. */
 export async function openOutboundPart(options: OutboundPartOptions): Promise<OutboundPart> {
   const { config, store, clock, log } = options;
   const vault = await openVault({ store: store.credentials, clock, log, key: keySource(options) });
@@ -60,7 +60,10 @@ function keySource({ config, folder, log, vaultKey, nextVaultKey }: OutboundPart
   return config.store === 'memory' ? passingKey() : fileKey({ folder, log });
 }
 
-/** A key in the folder of one machine would be lost with it, and with the key every secret in a database that is not. */
+/**
+ * The machines of a cluster share the database. A key in the folder of one machine would be lost with that machine, and
+ * with the key all secrets in the database.
+ */
 function missingKey(): Error {
   const message = 'With a store in PostgreSQL the key of the vault must be in DRAGOMAN_VAULT_KEY, which is not set.';
   return Object.assign(new Error(message), { code: 'vault_key' });

@@ -53,7 +53,7 @@ export async function openOutboxPart(service: Service): Promise<OutboxPart> {
       await outbox.start();
       cluster?.listen({ takeOver: () => outbox.claim(), lost: () => outbox.letGo() });
     },
-    // After the engine has drained, and those who put callbacks in: their last ones are tried too.
+    // Stops after the engine and the parts that add callbacks, so that their last callbacks are tried, too.
     stop: (drainMs) => outbox.stop({ drainMs }),
   };
 }

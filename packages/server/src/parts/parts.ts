@@ -42,7 +42,10 @@ export class Parts {
     for (const part of this.#parts) await part.start?.();
   }
 
-  /** Drains all parts within `drainMs` together, then stops them. Throws the first error when every part has had its turn. */
+  /**
+   * Drains all parts within `drainMs` in total, then stops them. Tries every part, and throws the first error at the
+   * end.
+   */
   async stop(drainMs: number): Promise<void> {
     const parts = this.#parts.splice(0).reverse();
     const deadline = this.#clock.elapsed() + drainMs;

@@ -13,7 +13,8 @@ export function pluginStates(folder: string, log: Log): PluginStates {
       try {
         return JSON.parse(text);
       } catch (error) {
-        // The next save must not overwrite a damaged file that an operator may still want to repair.
+        // A damaged file is renamed, because the next save would overwrite it and an operator may still want to repair
+        // it.
         const aside = `${path}.damaged`;
         renameSync(path, aside);
         const { message } = error as Error;

@@ -21,13 +21,13 @@ import type { OpeningOptions } from './server-options.ts';
 /** The shared dependencies of all endpoints of a server. */
 export interface Service extends OpeningOptions {
   readonly store: Store;
-  /** This node among the others; absent where one process owns the store. */
+  /** This node's membership in the cluster; absent where one process owns the store. */
   readonly cluster: Cluster | undefined;
   /** The agents that have dialled in to this node; absent where one process owns the store. */
   readonly agentLines: AgentLines | undefined;
   readonly vault: Vault;
   readonly gate: NetworkGate;
-  /** Resolves what `env` and `headers` of the configuration refer to. */
+  /** Resolves the references in `env` and `headers` of the configuration. */
   readonly references: References;
   readonly reader: JsonReader;
   readonly signatures: Signatures;
@@ -39,7 +39,7 @@ export interface Service extends OpeningOptions {
   readonly keyCheck: KeyCheck;
   readonly failedLogins: FailedLogins;
   readonly address: OwnAddress;
-  /** The bytes held for slow readers, over all connections. */
+  /** The budget for the bytes held for slow readers, over all connections. */
   readonly unread: UnreadBudget;
 }
 

@@ -5,17 +5,17 @@ import { isPostgresUrl, keyIn, newKey, pemOf, signingKeyIn } from '@dragoman/cor
 import type { Service } from './service.ts';
 
 export interface SigningKeyOptions {
-  /** Its name in the data folder. */
+  /** The name of its file in the data folder. */
   readonly file: string;
-  /** The purpose of the key. */
+  /** What the key signs, such as `callbacks`; for error messages. */
   readonly signs: string;
-  /** Whether no other kind can sign that. */
+  /** Whether the key must be an Ed25519 key. */
   readonly isEd25519?: boolean;
 }
 
 /**
- * A key of this server: in a file that only its owner may read, or in the vault where several nodes share a database and must sign with
- * the same one.
+ * A key of this server: in a file that only its owner may read, or in the vault where several nodes share a database
+ * and must sign with the same one.
  */
 export async function signingKey(
   { config, folder, vault, log }: Pick<Service, 'config' | 'folder' | 'vault' | 'log'>,

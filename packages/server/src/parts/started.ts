@@ -1,6 +1,6 @@
 import type { Route } from '../http/route.ts';
 
-/** Callers that come while the server starts wait until it knows them. */
+/** Holds calls that arrive while the server starts, until the callers are loaded. */
 export class Started {
   #isStarted = false;
   #start = () => {};
@@ -13,7 +13,7 @@ export class Started {
     this.#start();
   }
 
-  /** A route that accepts work from callers without a key; they wait here until the server has started. */
+  /** A route whose open calls wait until the server has started. Calls with a key wait when the key is checked. */
   holding(route: Route): Route {
     return route.access === 'open' ? { ...route, handle: (request) => this.once(() => route.handle(request)) } : route;
   }

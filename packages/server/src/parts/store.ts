@@ -11,7 +11,6 @@ export interface StorePart extends ServerPart {
   readonly store: Store;
 }
 
-/** The store of all durable data. */
 export async function openStorePart(options: OpeningOptions): Promise<StorePart> {
   const store = await openStore(options);
   return { store, stop: () => store[Symbol.asyncDispose]() };
@@ -26,7 +25,7 @@ async function openStore({
 }: OpeningOptions): Promise<Store> {
   if (config.store === 'memory') return openMemoryStore();
   if (!isPostgresUrl(config.store)) return openSqliteStore({ folder, log, acceptLoss, onFatal });
-  // For its keys and stored files.
+  // The folder has this node's keys and stored files.
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { name = hostname(), direct_url: directUrl, peer_url: peerUrl } = config.cluster;
   const configDigest = digestOf(config);
@@ -34,7 +33,9 @@ async function openStore({
   return openPostgresStore({ url: config.store, log, version: VERSION, name, place, configDigest, peerUrl, directUrl });
 }
 
-/** Equal for nodes that run with the same configuration; a node's own name and addresses may differ. */
+/**
+ * A digest of the configuration, without a node's own name and addresses. Nodes of a cluster should have the same one.
+ */
 export function digestOf(config: OpeningOptions['config']): string {
   const shared = JSON.stringify({ ...config, cluster: undefined, host: undefined, port: undefined });
   return createHash('sha256').update(shared).digest('hex').slice(0, 16);

@@ -4,11 +4,10 @@ import type { Clock, Ids, Log, LogFields } from '@dragoman/core';
 import { REDACTED } from '@dragoman/protocols';
 import pino from 'pino';
 
-/** The real clock. */
 export const systemClock: Clock = {
   now: () => new Date(),
   elapsed: () => performance.now(),
-  // A timer must not keep the process alive: required work is awaited explicitly.
+  // A timer does not keep the process alive: work that must finish is awaited explicitly.
   wait: async (milliseconds, signal) => {
     const options = { ref: false, ...(signal !== undefined && { signal }) };
     for (let left = milliseconds; ; left -= LONGEST_TIMER_MS) {
@@ -28,7 +27,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Node takes a longer timer for one of a millisecond. */
+/** The longest delay of Node's timers: a longer one would fire after a millisecond. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemIds: Ids = {
@@ -45,8 +44,8 @@ export const systemIds: Ids = {
 };
 
 /**
- * Randomness costs by the request, not by the byte: one of them lasts for 256 ids. No byte is used twice. Its text is made for
- * a few ids at a time, because an id that is kept keeps all of the text it is a part of.
+ * Hex digits for the next ids. Randomness is fetched in blocks for 256 ids, and no byte is used twice. The text is made
+ * for a few ids at a time, because an id that is kept alive keeps the whole text alive.
  */
 function nextDigits(): string {
   if (taken === pool.length) {

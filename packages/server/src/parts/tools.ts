@@ -25,16 +25,16 @@ import type { Service } from './service.ts';
 export interface ToolsPartOptions extends Service {
   readonly workflows: WorkflowService;
   readonly stored: StoredWorkflows;
-  /** The agents that registered. */
+  /** The agents that registered themselves. */
   readonly registry: Pick<AgentRegistry, 'discover'>;
-  /** The search in documents. */
+  /** The document search, as tools. */
   readonly knowledge: ToolSource;
 }
 
 export interface ToolsPart extends ServerPart {
   readonly servers: McpServers;
   readonly skills: Skills;
-  /** Those with a driver, and those that registered and are healthy. */
+  /** The agents with a driver, and the registered agents that are healthy. */
   readonly everyAgent: () => readonly SkilledAgent[];
 }
 
@@ -79,7 +79,7 @@ export async function openToolsPart(options: ToolsPartOptions): Promise<ToolsPar
   };
 }
 
-/** Those with a driver first, then those that registered and are healthy. */
+/** The agents with a driver, then the registered agents that are healthy; only those with `skill`, if it is given. */
 function skilledAgents(
   agents: AnsweringAgents,
   registry: Pick<AgentRegistry, 'discover'>,
@@ -89,7 +89,7 @@ function skilledAgents(
   const ids = new Set(own.map(({ id }) => id));
   const capabilities = skill === undefined ? [] : [skill];
   const { agents: found } = registry.discover({ capabilities, status: 'healthy', limit: Number.POSITIVE_INFINITY });
-  // An agent with a driver is reached by its driver, even if another one registered under its name.
+  // Under an id with a driver, the driver answers, even if another agent registered under it.
   const others = found.filter(({ agentId, owner }) => owner !== undefined && !ids.has(agentId));
   const skilled = others.map(({ agentId: id, name, card: { description }, capabilities: skills }) => {
     return { id, name, description, skills, hasMethods: true };

@@ -47,11 +47,14 @@ export interface WirePart extends ServerPart {
   readonly url: string | undefined;
   /** The path of the unix socket; `undefined` without one. */
   readonly socket: string | undefined;
-  /** The lines about a request, where lines are kept: one of each agent that used its id, the newest first. */
+  /**
+   * The audit lines about a request: for each agent that used its id the newest line, the newest of all first. Empty
+   * without an audit file.
+   */
   audited(requestId: string): Promise<readonly AuditEntry[]>;
 }
 
-/** The A2E wire: a host for the server's tools, and the ways to connect to it. */
+/** The A2E wire: a host for the server's tools, and its transports. */
 export async function openWirePart(options: WirePartOptions): Promise<WirePart> {
   const {
     config,
@@ -71,13 +74,13 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
   const { clock, ids, log } = options;
   const toolkits = new SessionToolkits();
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
-  // The operator sets the limits, and needs none for itself.
+  // The operator sets the limits, so they do not apply to the operator's own requests.
   const count = (principal: Principal) => {
     if (principal.kind !== 'admin') engine.limiter.request(principal);
   };
   const learning = new Learning({ store: store.memories, clock, ids });
   const environments = (await Promise.all(config.wire.environments.map(loadEnvironments))).flat();
-  // Every capability of the host. A new one is a file in core and a line here.
+  // The plugin of every capability. A new one is a file in core and a line here.
   const plugins: WirePlugin[] = [
     toolsPlugin({ tools, toolkits, clock, callDurably: durableCalls({ engine, ids, clock }) }),
     chainsPlugin({ tools, skills, toolkits, clock, ids, count }),

@@ -28,7 +28,7 @@ export interface WorkflowsPartOptions extends Service {
   readonly operations: LoadedOperations;
 }
 
-/** Workflows and everything that belongs to them. */
+/** The workflow service and the stored workflows. */
 export interface WorkflowsPart extends ServerPart {
   readonly workflows: WorkflowService;
   readonly stored: StoredWorkflows;
@@ -41,7 +41,7 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
   const workflows = openWorkflows({
     store,
     runs: engine.runs.table,
-    // Another node could not read a file of this one.
+    // With PostgreSQL there is no folder: another node could not read its files.
     ...(!isPostgresUrl(config.store) && { folder }),
     gate,
     apis,

@@ -1,6 +1,6 @@
 import { modifiedAt } from '@dragoman/core';
 
-/** Files of the operator's that something was made from, as they were then. */
+/** Files of the operator from which something was loaded, with their modification times. */
 export class ModuleFiles {
   #modified: ReadonlyMap<string, number | undefined>;
 
@@ -8,7 +8,7 @@ export class ModuleFiles {
     this.#modified = new Map([...paths].map((path) => [path, modifiedAt(path)]));
   }
 
-  /** Whether one of them has changed since, or is new. */
+  /** Whether the file has changed since then, or was not among them. */
   isStale(path: string): boolean {
     return !this.#modified.has(path) || this.#modified.get(path) !== modifiedAt(path);
   }

@@ -7,27 +7,27 @@ import { type Config, ConfigShape } from '../config/config-schema.ts';
 export interface Reloadable {
   /** The configuration keys it is created from, such as `agents` or `gate.allow`. */
   readonly names: readonly string[];
-  /** Whether it has to be made again though its configuration is the same, for a file that was changed. */
+  /** Whether the part must be prepared again with the same configuration, because a file has changed. */
   isStale?(): boolean;
-  /** Everything that may fail. */
+  /** Does everything that may fail, without effect until `put`. */
   prepare(config: CompleteConfig): Prepared | Promise<Prepared>;
 }
 
 export interface Prepared {
   put(): void | Promise<void>;
-  /** It is not wanted after all. */
+  /** Discards what was prepared, because the configuration is not taken over. */
   drop?(): Promise<void>;
 }
 
 /** The result of a configuration change. */
 export interface Reloaded {
-  /** These took effect. */
+  /** The names that took effect. */
   readonly changed: readonly string[];
-  /** These are as they were until the next start. */
+  /** The names that take effect with the next start. */
   readonly waiting: readonly string[];
 }
 
-/** The configuration of a running server, and how it changes: all that can be changed at once, or nothing. */
+/** Changes the configuration of a running server: every changed part, or none if one of them fails. */
 export class Reloading {
   #running: Config;
   readonly #parts: readonly Reloadable[];
@@ -41,8 +41,8 @@ export class Reloading {
   }
 
   /**
-   * One after the other. Rejects when a part cannot take it over, or when the configuration looks cut off; then nothing has
-   * changed.
+   * Takes over a configuration, after earlier calls are done. Rejects if a part cannot take it over, or if the
+   * configuration looks cut off; then nothing has changed.
    */
   reload(config: Config, { allowEmpty = false }: ReloadOptions = {}): Promise<Reloaded> {
     const reloaded = this.#last.then(() => {
@@ -73,7 +73,7 @@ export class Reloading {
     return { changed, waiting: different.filter((name) => !changed.includes(name)) };
   }
 
-  /** One that waits for what never comes, as a file of tools may, would keep every change after it from being made. */
+  /** Prepares a part, with a time limit: a part that never becomes ready would block every later change. */
   async #prepared(part: Reloadable, config: Config): Promise<Prepared> {
     const preparing = Promise.resolve(part.prepare(completeConfig(config)));
     const over = new AbortController();
@@ -83,7 +83,7 @@ export class Reloading {
     try {
       return await Promise.race([preparing, late]);
     } catch (error) {
-      // A part that is ready after the timeout is dropped.
+      // If the part becomes ready after the time limit, it is dropped.
       preparing.then((one) => one.drop?.()).catch(() => {});
       throw error;
     } finally {
@@ -97,7 +97,7 @@ export interface ReloadOptions {
   readonly allowEmpty?: boolean;
 }
 
-/** An editor or a script may be writing the file, and a partial file may parse. */
+/** Refuses a configuration that looks cut off: a file that is still being written may parse. */
 function refuseCutOff(running: Config, next: Config): void {
   if (next.version !== undefined) return;
   if (hasAgents(next) || !(hasAgents(running) || (isBare(next) && !isBare(running)))) return;
@@ -125,9 +125,9 @@ function withValueAt(config: Config, name: string, value: unknown): Config {
   return { ...config, [key]: member === undefined ? value : { ...Object(before), [member]: value } };
 }
 
-/** Every key of a configuration; for keys with members, each member. */
+/** Every key of a configuration. A key with members is replaced by its members. */
 const NAMES = Object.entries(ConfigShape.properties).flatMap(([key, shape]) => {
-  // About the file, not about the server.
+  // `version` is about the file, not about the server.
   if (key === 'version') return [];
   return 'properties' in shape ? Object.keys(shape.properties).map((member) => `${key}.${member}`) : [key];
 });

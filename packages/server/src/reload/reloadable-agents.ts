@@ -11,7 +11,10 @@ export interface ReloadableAgentsOptions {
   readonly place: (agent: Agent, definition: DriverDefinition) => void;
 }
 
-/** Opens the agents that are new or changed, and leaves alone those that are not, and whom the administration put in place. */
+/**
+ * Opens the agents that are new or changed. Leaves alone unchanged agents, and those that the administration put in
+ * place.
+ */
 export function reloadableAgents({ agents, engine, open, place }: ReloadableAgentsOptions): Reloadable {
   const isAdministered = (id: string) => engine.callers.find(id)?.driver !== undefined;
   let files = filesOf(agents.configured);
@@ -22,7 +25,7 @@ export function reloadableAgents({ agents, engine, open, place }: ReloadableAgen
       const { configured } = agents;
       const isSame = (id: string, definition: DriverDefinition) =>
         isDeepStrictEqual(definition, configured[id]) && !filesIn(definition).some((path) => files.isStale(path));
-      // Before they are read: one that is changed in the meantime is stale the next time.
+      // Recorded before the files are read, so that a file that changes in between is stale the next time.
       const nextFiles = filesOf(wanted);
       const opened: { readonly agent: Agent; readonly definition: DriverDefinition }[] = [];
       const drop = async () => {
@@ -62,7 +65,10 @@ function filesIn({ module, env = {}, headers = {}, key = '' }: DriverDefinition)
   return [...(module === undefined ? [] : [module]), ...secrets];
 }
 
-/** Otherwise the caller that registered it would remove ours by leaving. */
+/**
+ * A registered agent has this id. If both were allowed, the caller could remove the configured agent by unregistering
+ * its own.
+ */
 function taken(id: string): Error {
   return new Error(
     `agents.${id}: this name is already used, by an agent that registered itself or by messages.tools_agent; choose another name`,

@@ -31,7 +31,7 @@ export function reloadableGate(gate: NetworkGate): Reloadable {
   };
 }
 
-/** The limits of callers; those of peers at the endpoints stay. */
+/** The limits of callers. The limits of peers at the endpoints wait for the next start. */
 export function reloadableLimits(limiter: Limiter): Reloadable {
   return {
     names: Object.keys(DEFAULT_RATE_LIMITS).map((name) => `limits.${name}`),
@@ -39,7 +39,7 @@ export function reloadableLimits(limiter: Limiter): Reloadable {
   };
 }
 
-/** Also those of single tools and of MCP servers. */
+/** All approval rules, including those of single tools and of MCP servers. */
 export function reloadableApprovals(approvals: ToolApprovals): Reloadable {
   return {
     names: ['tool_approvals', 'tools', 'mcp_servers'],

@@ -18,13 +18,13 @@ import type { Answer, BodyProof, InboundRequest, Route, SocketRoute } from '../h
 import { idempotencyKeyOf } from './inbound-fields.ts';
 import { IDEMPOTENCY_KEY } from './route-parameters.ts';
 
-/** A2A messages over HTTP: a message comes, its answer goes back. Each request is a conversation of its own. */
+/** A2A messages over HTTP: each request is a message, its response is the answer, and no session outlives it. */
 export function messageRoutes(messages: Messages, proof: BodyProof): Route[] {
   return [
     {
       method: 'POST',
       path: '/a2a/messages',
-      // Without a key, a signature identifies the caller; without either it is refused here.
+      // Without a key, a signature identifies the caller. A message without either is refused by `messages`.
       access: 'open',
       isSigned: true,
       counts: true,
@@ -64,7 +64,7 @@ function converse(messages: Messages, request: InboundRequest, idempotencyKey?: 
   });
 }
 
-/** The same over a WebSocket, where a handshake opens a session and a goodbye ends it. */
+/** A2A messages over a WebSocket: a handshake opens a session, and a goodbye ends it. */
 export function messageSocketRoute({ messages, clock, identifyMs }: MessageEndpointOptions): SocketRoute {
   return {
     path: '/a2a/messages/ws',
@@ -84,7 +84,7 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageEndpo
       };
       const send = async (answer: MessageAnswer) => {
         const text = answerText(answer);
-        // A peer that is gone has no use for it.
+        // Nothing is reported if the peer is gone.
         if (text !== undefined) await socket.send(text).catch(() => {});
       };
       const conversation = messages.converse({ principal, address: addressGroup(address), seat, send, signal });
@@ -104,7 +104,7 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageEndpo
           socket.close(1000);
         });
         answering.add(sent);
-        // The next message may be longer if this one proves who sent it.
+        // If this message proves its sender, the next one may be longer.
         if (!conversation.isProven) await Promise.race([sent, proven]);
         while (answering.size >= MOST_ANSWERS || unanswered > MOST_UNANSWERED_BYTES) await Promise.race(answering);
       }
@@ -133,7 +133,7 @@ function statusOf(message: A2AMessage, failure: Failure | undefined): number {
   return row?.http ?? 400;
 }
 
-/** How long to wait: the edge adds it to failures only, and this one is sent in a message. */
+/** The `Retry-After` of a failure in a message. The edge adds the header only to failures that are HTTP errors. */
 function fieldsOf(failure: Failure | undefined): Record<string, string> {
   if (failure === undefined) return {};
   const { http } = FAILURES[failure.code];

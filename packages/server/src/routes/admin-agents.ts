@@ -19,11 +19,10 @@ import { LIST_PARAMETERS, listQueryIn, pageOf } from './list-page.ts';
 
 export interface AdminContext {
   readonly engine: Engine;
-  /** Opens the driver of an agent. */
   readonly openAgent: (definition: AgentBody) => Promise<Opened | Failure>;
-  /** Does it while no other node changes this agent, with what others have changed taken over. */
+  /** Runs a change while no other node changes this agent, after the changes of other nodes were taken over. */
   readonly inTurn: <Result>(agentId: string, change: () => Promise<Result>) => Promise<Result>;
-  /** The agents of the configuration: administration can stand in for one, and not take it away. */
+  /** The agents of the configuration. The administration can replace such an agent, but not remove it. */
   readonly configured: { has(agentId: string): boolean; putBack(agentId: string): Promise<void> };
   /** The secrets that sign an agent's callbacks, beside our own key. */
   readonly callbackSecrets: CallbackSecrets;
@@ -31,9 +30,9 @@ export interface AdminContext {
   readonly registrations: Pick<AgentRegistry, 'forget' | 'registered'>;
 }
 
-/** An agent that can be reached and is not in place yet. */
+/** An agent that was opened, but does not answer yet. */
 export interface Opened {
-  /** In place of the one it replaces. */
+  /** Lets it answer, in place of the agent that had its id. */
   place(): void;
   close(): PromiseLike<void>;
 }
@@ -160,7 +159,7 @@ async function listKeys({ query }: InboundRequest, { keys }: Engine): Promise<An
   return { status: 200, json: { keys: page.map(keyJson), next_cursor: next } };
 }
 
-/** Its place in a list of the newest first, as a text to be sorted by. */
+/** The sort key of a key in a list with the newest first. */
 function placeOfKey({ createdAt, keyId }: KeyRow): string {
   return `${String(LAST_TIME - createdAt).padStart(16, '0')} ${keyId}`;
 }
@@ -179,7 +178,7 @@ async function putAgent(request: InboundRequest, context: AdminContext, changes:
       opened?.place();
       return answer;
     } catch (error) {
-      // An agent that is not on the disk would be gone after a restart, so it does not answer before it is recorded.
+      // An agent answers only once it is recorded. Otherwise it would be gone after a restart.
       await opened?.close();
       throw error;
     }
@@ -192,11 +191,11 @@ async function recorded(definition: AgentBody, context: AdminContext): Promise<A
   const before = engine.callers.find(agentId);
   if (before !== undefined) {
     await engine.callers.put(definition);
-    // A removed agent must not answer until the next start.
+    // Without this, the removed agent would answer until the next start.
     if (definition.driver === undefined && before.driver !== undefined) await standDown(agentId, context);
     return { status: 200, json: definition as JsonObject };
   }
-  // The agent last: if an earlier step fails, a retry still creates it and shows a key.
+  // The agent is recorded last: if an earlier step fails, a retry still creates it and shows a key.
   const key = await engine.keys.create({ agentId, role: 'agent' });
   try {
     const secret = await callbackSecrets.shownSecretOf(agentId);
@@ -209,7 +208,7 @@ async function recorded(definition: AgentBody, context: AdminContext): Promise<A
   }
 }
 
-/** Changes to one agent run in sequence: two concurrent creations must not both find it missing. */
+/** Runs the changes to one agent one after the other: otherwise two concurrent creations could both find it missing. */
 class Changes {
   readonly #last = new Map<string, Promise<unknown>>();
 
@@ -227,7 +226,7 @@ class Changes {
 async function removeAgent(agentId: string, context: AdminContext): Promise<Answer | Failure> {
   const { engine, callbackSecrets, registrations } = context;
   const before = engine.callers.find(agentId);
-  // It would be there again with the next start, so it was not removed.
+  // The next start would add it again.
   if (before === undefined && context.configured.has(agentId)) return ofTheConfiguration(agentId);
   const wasCaller = await engine.callers.remove(agentId);
   const registered = await registrations.forget(agentId);
@@ -241,7 +240,10 @@ async function removeAgent(agentId: string, context: AdminContext): Promise<Answ
   return { status: 200, json: { agent_id: agentId, removed: true } };
 }
 
-/** Ends the agent that administration had put in place; what the configuration has under its name answers again. */
+/**
+ * Removes the agent that the administration put in place. If the configuration has one with this id, that one answers
+ * again.
+ */
 async function standDown(agentId: string, { engine, configured }: AdminContext): Promise<boolean> {
   const wasTarget = await engine.router.remove(agentId);
   if (configured.has(agentId)) await configured.putBack(agentId);
@@ -302,7 +304,7 @@ function ofTheConfiguration(agentId: string): Failure {
   return failure('conflict', { suggestions }, `The agent ${JSON.stringify(agentId)} is in the configuration.`);
 }
 
-/** The largest time that a date can have. */
+/** The latest time of a `Date`. */
 const LAST_TIME = 8_640_000_000_000_000;
 
 function noAgent(): Failure {

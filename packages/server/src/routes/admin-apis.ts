@@ -48,7 +48,6 @@ export function adminApiRoutes(apis: Apis): Route[] {
 }
 
 async function putApi(request: InboundRequest, apis: Apis): Promise<Answer | Failure> {
-  // A document may contain examples with numbers that are never compared.
   const json = await request.readJson();
   if (!json.ok) return unreadable(json.issues);
   const decoded = decodeApi(request.params['api_id'] ?? '', json.value);

@@ -6,7 +6,7 @@ import { changeJson } from './pin-change.ts';
 
 export interface CardsContext {
   readonly pins: Pick<Pins, 'held' | 'accept' | 'change'>;
-  /** Reads the card that a definition leads to. */
+  /** Reads the card of the foreign agent that a definition names. */
   readonly readCard: (definition: AgentBody) => Promise<PeerCard | Failure>;
 }
 

@@ -2,7 +2,7 @@ import { CredentialBody, decodeCredential, type ReceiptRow, type Vault, type Vau
 import { type Failure, failure, type Json, type JsonObject } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 
-/** Administration of the vault. What goes in does not come out: no answer here holds a secret. */
+/** Administration of the vault. No answer contains a secret. */
 export function adminCredentialRoutes(vault: Vault): Route[] {
   const admin = { access: 'admin', counts: false } as const;
   return [
@@ -104,7 +104,7 @@ function noCredential(): Failure {
 }
 
 const SHOWN_USES = 20;
-/** Invalid JSON may be a secret that was meant to be in it. */
+/** A fixed text, because the part of the body that an error would quote may be a secret. */
 const NOT_SHOWN = 'The body is not JSON.';
 
 const ROTATION = {

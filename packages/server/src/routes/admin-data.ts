@@ -11,7 +11,7 @@ export interface DataContext {
   readonly log: Log;
 }
 
-/** Removes recorded data, for operators. It is off the disk before it is acknowledged. */
+/** Removes recorded data, for operators. The data is off the disk before the removal is acknowledged. */
 export function adminDataRoutes(context: DataContext): Route[] {
   return [
     {
@@ -58,7 +58,7 @@ async function forgetRequest(request: InboundRequest, context: DataContext): Pro
   const wanted = request.query.get('agent_id') ?? undefined;
   const rows = [...(await store.requests.named(id)), ...(await store.executions.named(id))];
   const owners = [...new Set(rows.map(({ owner }) => owner))].filter((owner) => (wanted ?? owner) === owner);
-  // A thread may have a message longer than the request of it is kept.
+  // No row is left, but a thread may keep a message longer than its request is kept.
   const [owner = wanted] = owners;
   if (owner === undefined) return NO_REQUEST;
   if (owners.length > 1) {

@@ -88,7 +88,7 @@ function warningsOf(nodes: readonly NodeRow[], { synchronousStandbys, standbys }
 }
 
 const ALONE: JsonObject = { nodes: [], database: null, warnings: [] };
-/** Freshness of signed messages is measured in minutes: seconds are where it begins to matter. */
+/** The freshness of signed messages is measured in minutes, so differences of a few seconds begin to matter. */
 const MOST_SKEW_MS = 5000;
-/** Several beats. */
+/** The time of several beats. */
 const MOST_SILENT_MS = 5000;

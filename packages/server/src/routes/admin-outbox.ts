@@ -89,7 +89,7 @@ async function list({ query }: InboundRequest, operator: OutboxOperator): Promis
   return { status: 200, json: { deliveries: rows.map(deliveryJson), total, next_cursor: cursor } };
 }
 
-/** One that has expired is not sent, but its URL can be enabled. */
+/** Retries a callback. An expired one is not sent, but its URL is enabled again. */
 async function retry(id: string, operator: OutboxOperator): Promise<Answer> {
   const { row, isEnabled } = await operator.retry(id);
   return { status: 200, json: { ...deliveryJson(row), url_enabled: isEnabled } };
@@ -113,7 +113,7 @@ function deliveryJson(row: DeliverySummary): JsonObject {
   };
 }
 
-/** As the outbox sends it, but for the signature. */
+/** The headers of a callback as the outbox sends them, without the signature. */
 function headersOf({ messageId }: DeliveryRow): JsonObject {
   return {
     'content-type': 'application/json',

@@ -51,7 +51,7 @@ function overviewRoute({ engine, meter, hour, edge, failedLogins, version, start
   };
 }
 
-/** From where, and how often; which keys were tried is not recorded. */
+/** The addresses that sent wrong keys, and how often. The keys are not recorded. */
 function failedLoginsRoute({ failedLogins }: OverviewContext): Route {
   return {
     method: 'GET',
@@ -86,7 +86,7 @@ function busiestAgents(engine: Engine) {
 
 const MOST_AGENTS_SHOWN = 200;
 
-/** Reads the counters that the history is made of. */
+/** Reads the counters of the history. */
 export async function readCounters(engine: Engine, store: Store): Promise<CounterReading> {
   const { counts, load } = engine.runs.table;
   const finished = counts.finished('request');

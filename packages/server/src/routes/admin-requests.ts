@@ -4,8 +4,11 @@ import type { Answer, InboundRequest, Route } from '../http/route.ts';
 import { WHOSE } from './route-parameters.ts';
 
 export interface RequestsContext extends ExplainContext {
-  /** The lines about a request of the wire, one of each agent that used its id, the newest first. */
   readonly engine: Engine;
+  /**
+   * The audit lines about a request of the wire: the newest one of each agent that used its id, the newest of all
+   * first.
+   */
   readonly audited: (requestId: string) => Promise<readonly AuditEntry[]>;
 }
 
@@ -69,7 +72,7 @@ async function cancel(
   return { status: 200, json: { request_id: requestId, agent_id: newest.owner, cancelled } };
 }
 
-/** Of several callers' lines the newest, or the requested one. */
+/** Explains the newest of the lines, or the line of the requested owner. */
 function explainedLine(
   entries: readonly AuditEntry[],
   { owner, ...context }: ExplainContext & { readonly owner: string | undefined },

@@ -11,7 +11,7 @@ import { integerParameter } from './route-parameters.ts';
 
 export interface AdminWorkflowsContext {
   readonly stored: StoredWorkflows;
-  /** Of a body with a workflow in it. */
+  /** The limit of a body that contains a workflow. */
   readonly maxBytes: number;
 }
 

@@ -11,8 +11,8 @@ interface AgentFigures {
 }
 
 /**
- * `away`: it connects to the server by itself, and has not. `failing`: its last three requests, or more, got no answer. `none`:
- * it answers no requests, it only calls.
+ * `away`: the agent connects to the server by itself, and is not connected. `failing`: its last three requests or more
+ * got no answer. `none`: the agent only calls, and answers no requests.
  */
 export type AgentHealth = 'ok' | 'away' | 'failing' | 'none';
 

@@ -23,7 +23,10 @@ export interface AgentRegistryContext {
   readonly gate: Pick<NetworkGate, 'judge'>;
 }
 
-/** The registry of agents: registration, heartbeats, search. Their own data is not checked; `source` reports its origin. */
+/**
+ * The registry of agents: registration, heartbeats, search. What agents say about themselves is not checked; `source`
+ * reports its origin.
+ */
 export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
   const { registry, clock } = context;
   const shown = (agent: RegisteredAgent) => agentJson(agent, clock.now());
@@ -131,7 +134,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
   ];
 }
 
-/** By name. Agents choose the names, so only the most common are listed. */
+/** The most common capabilities, sorted by name. The list is limited, because agents choose the names. */
 function mostCommon(capabilities: ReadonlyMap<string, number>): [string, number][] {
   const byCount = [...capabilities].sort(([, one], [, other]) => other - one);
   return byCount.slice(0, MOST_LISTED).sort(([one], [other]) => (one < other ? -1 : 1));

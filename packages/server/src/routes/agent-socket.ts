@@ -14,9 +14,9 @@ export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly
     summary: 'An agent server dials in with its own key and answers the requests to its id.',
     open: async (connection) => {
       if (connection.principal === undefined) return;
-      // The key is the identity: an agent answers only for itself.
+      // The key is the identity: an agent receives only its own requests.
       const { id } = connection.principal;
-      // It would wait forever: its requests take another way, or none.
+      // An agent that is not reached this way would wait forever.
       if (isAwaited(id)) await hub.attach(id, connection);
       else
         connection.close(

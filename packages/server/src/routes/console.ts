@@ -11,7 +11,10 @@ export interface ConsoleContext {
   readonly version: string;
 }
 
-/** The web console, as static files. Everything it shows comes from the other routes, with the key of the signed-in user. */
+/**
+ * The web console, as static files. Everything it shows comes from the other routes, with the key of the signed-in
+ * user.
+ */
 export function consoleRoutes(context: ConsoleContext): Route[] {
   const { files, tokens } = context;
   return [
@@ -104,8 +107,8 @@ async function fileAnswer(
 }
 
 /**
- * Nothing from elsewhere, nothing inline, in no frame. Text that agents wrote becomes HTML only through the sanitizer, which
- * is the one place that Trusted Types let make it.
+ * The page loads nothing from elsewhere, runs no inline scripts, and is shown in no frame. Text of agents becomes HTML
+ * only through the sanitizer, the only Trusted Types policy that is allowed.
  */
 const SAFETY = {
   'Content-Security-Policy': [

@@ -21,23 +21,23 @@ export interface DiscoveryContext {
   readonly extensions: () => readonly CardExtension[];
   /** The A2A card of the default agent. */
   readonly rootCard: {
-    /** With these interfaces after its own; `undefined` without a default agent. */
+    /** The card with `others` after its own interfaces, before it is signed; `undefined` without a default agent. */
     unsigned(request: InboundRequest, others: readonly JsonObject[]): Promise<JsonObject | undefined>;
     sign(card: JsonObject, request: InboundRequest): Promise<JsonObject>;
   };
   readonly publicUrl: string | undefined;
-  /** Ids of the agents that senders without a key may write to: only those are listed. */
+  /** The ids of the agents that senders without a key may write to. Only these are listed for them. */
   readonly anonymous: () => readonly string[];
 }
 
-/** A feature on a card beyond its protocol. */
+/** A feature of the server that a card lists as an extension. */
 export interface CardExtension {
   readonly uri: string;
   readonly description: string;
   readonly params: JsonObject;
 }
 
-/** The identity of this mailbox: all of it comes from the configuration. */
+/** The cards of this server, made from its configuration. */
 export function discoveryRoutes(context: DiscoveryContext): Route[] {
   const sourceFor = (request: InboundRequest) => cardSource(request, context);
   const document = (
@@ -56,7 +56,7 @@ export function discoveryRoutes(context: DiscoveryContext): Route[] {
     const { capabilities, ...mailbox } = agentCard(sourceFor(request));
     const { capabilities: lfCapabilities, ...agent } =
       (await context.rootCard.unsigned(request, mailbox.supportedInterfaces)) ?? {};
-    // None is required, and ProtoJSON leaves that out.
+    // `required` is left out: no extension is required, and ProtoJSON omits false values.
     const extensions = [...(capabilities.extensions ?? []), ...context.extensions()].map(
       ({ uri, description, params }) => ({ uri, description, params }),
     );
@@ -143,7 +143,10 @@ function inShort(request: InboundRequest, context: DiscoveryContext): JsonObject
   };
 }
 
-/** With a key, the agents of this server as `GET /agents` lists them; without one, those that may be written to without. */
+/**
+ * The agents that `GET /agents` lists, for a caller with a key; otherwise the agents that accept messages without a
+ * key.
+ */
 function known({ principal }: InboundRequest, { addressees, anonymous }: DiscoveryContext) {
   if (principal !== undefined) return addressees();
   const listed = anonymous();

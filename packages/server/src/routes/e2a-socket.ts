@@ -29,8 +29,9 @@ import { mentionedId, readEnvelope, withRequestId } from './read-envelope.ts';
 import { ReadingTurns } from './reading-turns.ts';
 
 /**
- * E2A over a WebSocket: one envelope a message, answered by frames with its `request_id`, many at once. A connection that
- * breaks ends nothing: `chat.resume` with `request_id` and `after`, on a new one, gets exactly the rest.
+ * E2A over a WebSocket: each message is an envelope, and its answer is frames with its `request_id`. Many requests may
+ * run at once. They do not end with the connection: on a new one, `chat.resume` with `request_id` and `after` gets
+ * exactly the remaining frames.
  */
 export function e2aSocketRoute(context: E2AContext): SocketRoute {
   return {
@@ -48,7 +49,7 @@ class E2ASocket {
   readonly #inFlight = new Set<string>();
   readonly #turns = new ReadingTurns();
   #hasMissed = false;
-  /** Messages in a row that were no envelopes. */
+  /** Consecutive messages that were not valid envelopes. */
   #unreadable = 0;
 
   constructor(connection: Connection, context: E2AContext) {
@@ -119,7 +120,7 @@ class E2ASocket {
       await this.#send(envelope, call);
     } catch (error) {
       const known = failureOf(error);
-      // A peer that disconnects is not our error: anyone could fill the log with it.
+      // A disconnect of the peer is not logged, because anyone could fill the log with it.
       if (known === undefined && !this.#connection.signal.aborted)
         this.#context.log.error({ request_id: requestId, error: String(error) }, 'a request failed');
       // A recorded request gets its final frame from the journal; an error frame here would be a second one.
@@ -129,14 +130,14 @@ class E2ASocket {
     }
   }
 
-  /** With its current permissions, which can change during a connection. */
+  /** The caller with its current permissions, which may change while it is connected. */
   get #principal(): Principal {
     const { principal } = this.#connection;
     if (principal === undefined) throw new Error('an agent socket was opened without a caller');
     return this.#context.engine.callers.renewed(principal);
   }
 
-  /** Unsolicited frames are not kept for a peer that does not read. */
+  /** Sends a frame that no request asked for. It is dropped if the peer does not read. */
   #push(text: string): void {
     if (this.#connection.bufferedBytes + text.length <= MAX_UNREAD) {
       this.#connection.send(text).catch(() => {});
@@ -167,7 +168,7 @@ class E2ASocket {
       const needs = 'params.request_id and, unless from the start, params.after, an integer from -1';
       refuse('invalid_message', {}, `chat.resume needs ${needs}.`);
     }
-    // Resuming does not count against a caller's rates, and each reader keeps something in memory.
+    // The rate limits do not apply to a resume, so its reader takes one of the caller's places.
     const place = this.#connection.reserve();
     if (isFailure(place)) throw new Refused(place);
     try {
@@ -176,7 +177,7 @@ class E2ASocket {
       if (found === undefined) refuse('not_found', {}, 'Request not found.');
       const had = await this.#give(found.read(Number(after), this.#connection.signal), keepalive);
       if (had) return;
-      // Over HTTP an empty stream shows it; a socket stays open, so the request gets an answer of its own.
+      // A socket stays open, so the end must be sent. Over HTTP, an empty stream shows it.
       await this.#connection.send(frameText(nothingMore(envelope, requestId, { id: ids.uuid(), now: clock.now() })));
     } finally {
       place.release();
@@ -184,8 +185,8 @@ class E2ASocket {
   }
 
   /**
-   * Sends what there is to read, to the end; false when there is nothing. A peer that leaves much unread has one answer read
-   * ahead for it, however many requests it has: the others wait in the journal.
+   * Sends all frames of an answer; returns `false` if there were none. For a peer that leaves much unread, only one of
+   * its answers is read ahead; the others wait in the journal.
    */
   async #give(reading: Reading, keepalive: Keepalive): Promise<boolean> {
     for (let had = false; ; had = true) {
@@ -216,7 +217,7 @@ class E2ASocket {
     return this.#context.limits.buffer_bytes / 2;
   }
 
-  /** A sign of life where an answer is silent: outside of the order, number -1 (proxies and clients give up on silence). */
+  /** Sends a frame with sequence -1 whenever the answer is silent, because proxies and clients give up on silence. */
   #keepalive(envelope: E2AEnvelope): Keepalive {
     const { clock } = this.#context;
     const over = new AbortController();
@@ -226,7 +227,7 @@ class E2ASocket {
         await clock.wait(Math.max(1, last + KEEPALIVE_MS - clock.elapsed()), over.signal);
         if (clock.elapsed() - last < KEEPALIVE_MS) continue;
         last = clock.elapsed();
-        // A peer that has something to read does not hear silence.
+        // A peer with unread bytes needs no sign of life.
         if (this.#connection.bufferedBytes > 0) continue;
         await this.#connection.send(JSON.stringify(encodeResponse(keepaliveFrame(envelope, clock.now()))));
       }
@@ -283,12 +284,15 @@ function keepaliveFrame({ request_id, session_id, method, channel }: E2AEnvelope
   });
 }
 
-/** The length alone nearly always decides: no character has more than three bytes for each of its units. */
+/** No code unit takes more than three bytes in UTF-8, so the length alone nearly always decides. */
 function isTooLarge(text: string): boolean {
   return text.length * 3 > MAX_FRAME && Buffer.byteLength(text) > MAX_FRAME;
 }
 
-/** In the place of a frame no peer could take; the frame itself is in the journal, and can be read over HTTP. */
+/**
+ * Replaces a frame that is too large for a WebSocket message. The frame itself is in the journal and can be read over
+ * HTTP.
+ */
 function tooLarge(frame: E2AResponse, bytes: number): string {
   const message = `The frame has ${bytes} bytes; a WebSocket message may have ${MAX_FRAME}.`;
   const body = {

@@ -113,7 +113,7 @@ function sendRead(
   return answer(context.engine.handle(envelope, call), { framing, envelope, call, context });
 }
 
-/** A call whose signal is made on first use: it is rarely needed, because the work does not depend on its reader. */
+/** The call of an HTTP request. Its signal is created on first use, because most work does not depend on its reader. */
 class HttpCall implements Call, Beside {
   readonly principal: Principal;
   readonly log: Log;
@@ -192,8 +192,8 @@ interface Opened {
 }
 
 /**
- * Resolves when the first frames are there; and without them when they let wait for themselves and the request is recorded:
- * a stream that begins is kept by proxies, which give up on an answer that does not.
+ * Resolves when the first frames are there. If they take longer than `LONGEST_SILENCE_MS`, it resolves once the request
+ * is recorded: a stream must begin, because proxies give up on an answer that does not.
  */
 function readyOrAccepted(first: Promise<unknown>, call: HttpCall, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -241,8 +241,8 @@ function framed(
 }
 
 /**
- * Frames as they are written: all that are there in one piece, because a piece costs the socket as much as a frame. Not a
- * generator, which would refer to the last piece while its peer has yet to read it.
+ * The frames that are ready, as one piece of text, because each write to the socket has a cost. Not a generator, which
+ * would keep the last piece alive while its peer has yet to read it.
  */
 function texts(reading: Reading, framing: Streamed) {
   const write =
@@ -269,6 +269,6 @@ const FRAMES_SO_FAR = {
 const FRAMINGS = ['application/json', 'text/event-stream', 'application/x-ndjson'] as const;
 type Framing = (typeof FRAMINGS)[number];
 type Streamed = Exclude<Framing, 'application/json'>;
-/** Shorter than proxies wait, and than the beats of a stream. */
+/** Shorter than the timeouts of proxies and the heartbeat interval of a stream. */
 const LONGEST_SILENCE_MS = 10_000;
 const JSON_TYPE = { 'Content-Type': 'application/json' };

@@ -23,7 +23,7 @@ export interface ExecutionContext {
   readonly clock: Clock;
 }
 
-/** Executions: one, the list, their live events; cancelling and deleting one. */
+/** Executions: read, list, follow, cancel and delete them. */
 export function executionRoutes(context: ExecutionContext): Route[] {
   const { executions } = context.workflows;
   const common = { access: 'agent', wordFailure: workflowFailure } as const;
@@ -108,7 +108,6 @@ export function executionRoutes(context: ExecutionContext): Route[] {
   ];
 }
 
-/** Events as records of a stream. */
 export async function* eventRecords(events: AsyncIterable<ExecutionEventRecord>): AsyncGenerator<StreamRecord> {
   for await (const { sequence, event, data } of events) yield { id: sequence, event, data };
 }
@@ -159,7 +158,7 @@ function recordJson(executionId: string, { request, planHash, effects }: Recorde
   return { execution_id: executionId, plan_hash: planHash, workflow, effects: effects.map(effectJson) };
 }
 
-/** Without the bytes sent and received: the results contain what the caller may see. */
+/** An effect without the bytes that were sent and received: the results contain what the caller may see. */
 function effectJson({ key, kind, note, bytes }: EffectRow): JsonObject {
   const { status, sent, failure: failed, until } = JSON.parse(note) as JsonObject;
   const attempts = [sent, isObject(failed) ? failed['details'] : undefined]

@@ -1,7 +1,7 @@
 import { HEALTHY_SERVICE, type Health } from '@dragoman/protocols/a2e-workflow';
 import type { Route } from '../http/route.ts';
 
-/** Health check. Open: a load balancer has no key. */
+/** Health check. Public, because a load balancer has no key. */
 export function healthRoute(version: string): Route {
   const health: Health = { status: 'healthy', service: HEALTHY_SERVICE, version };
   return {

@@ -1,6 +1,6 @@
 import { type Failure, failure } from '@dragoman/protocols';
 
-/** A whole number in the query of a request, or its error. */
+/** An integer in the query of a request, or the failure for an invalid one. */
 export function integerIn(
   query: URLSearchParams,
   name: string,

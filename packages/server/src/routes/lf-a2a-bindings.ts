@@ -5,12 +5,15 @@ import { sseStream } from '../edges/sse.ts';
 import type { Answer, InboundRequest, RouteParameter } from '../http/route.ts';
 import type { WordedEvent } from './lf-a2a-operations.ts';
 
-/** The version a client asks for by `A2A-Version`, in a header or the query; `undefined`: one that is not served. */
+/**
+ * The version that a client requests with `A2A-Version`, in a header or the query; `undefined` if that version is not
+ * supported.
+ */
 export function versionOf(request: InboundRequest): A2aVersion | undefined {
   return requestedVersion(versionText(request));
 }
 
-/** The error for a version that is not served. Without `A2A-Version`, the method or the path determines it. */
+/** The error for an unsupported version. Without `A2A-Version`, the method or the path determines the version. */
 export function versionError(request: InboundRequest): A2aError | undefined {
   if (versionOf(request) !== undefined) return undefined;
   const given = JSON.stringify(versionText(request)?.slice(0, 32));
@@ -36,7 +39,7 @@ export function eventStream(
   return sseStream(texts(), { clock });
 }
 
-/** A message whose id was used before with other content is an invalid one. */
+/** A repeated message id with different content is an invalid parameter, not a conflict. */
 export function taskErrorOf(known: Failure): A2aError {
   const error = a2aErrorOf(known);
   return known.code === 'conflict' ? { ...error, code: -32602, http: 400, status: 'INVALID_ARGUMENT' } : error;

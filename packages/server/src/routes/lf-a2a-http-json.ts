@@ -165,7 +165,7 @@ function taskNamed({ params }: InboundRequest): { id: string; verb: string | und
   return { id, verb };
 }
 
-/** Query parameters as the JSON they stand for. */
+/** The query parameters as the JSON of a request. */
 function queryParams({ query }: InboundRequest): JsonObject {
   const numbers = new Set(['historyLength', 'pageSize']);
   return Object.fromEntries(
@@ -182,7 +182,7 @@ const ERROR_ANSWERS: Readonly<Record<A2aVersion, (error: A2aError) => Answer>> =
     const error = { code: http, status, message, details: [...details] };
     return { status: http, headers: { 'Content-Type': A2A_JSON }, json: { error } };
   },
-  /** The error of JSON-RPC by itself, which is what the clients of 0.3 read. */
+  /** The error object of JSON-RPC, which clients of 0.3 expect. */
   '0.3': ({ http, code, message, details }) => ({ status: http, json: { code, message, data: [...details] } }),
 };
 

@@ -67,5 +67,5 @@ function isId(id: Json | undefined): id is string | number {
   return typeof id === 'string' || Number.isSafeInteger(id);
 }
 
-/** These have an HTTP status of their own in every binding. */
+/** Codes that are answered with an HTTP status of their own in every binding. */
 const HTTP_ERRORS: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden', 'rate_limited', 'busy']);

@@ -28,7 +28,6 @@ import type { A2aCards } from '../agents/a2a-cards.ts';
 import type { InboundRequest } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 
-/** The dependencies of the A2A operations. */
 export interface OperationContext {
   readonly tasks: LfA2aTasks;
   readonly pushes: PushNotifications;
@@ -56,7 +55,6 @@ export interface WordedEvent {
   readonly json: Json;
 }
 
-/** Performs an operation with the received parameters. */
 export async function perform(
   operation: A2aOperation,
   params: Json,
@@ -158,12 +156,12 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
   },
 };
 
-/** A task and what follows of it. */
+/** A task and its further events. */
 interface StartedTask {
   readonly opened: OpenTask;
-  /** As it is before the events that follow. */
+  /** The task before those events. */
   task(): Task;
-  /** The last event that the task has already. */
+  /** The id of the last event that is part of the task already. */
   readonly lastEvent: string;
   readonly after?: EventId | undefined;
 }
@@ -180,7 +178,10 @@ async function begin(
   return refused === undefined ? answer(params, taskId, call, context) : { error: refused };
 }
 
-/** A config that comes with a message is checked before its task is made, and stored before the task is announced. */
+/**
+ * Starts a task. A push configuration in the message is checked before the task is made, and stored before the task is
+ * announced.
+ */
 async function start(
   params: Requests['SendMessage'],
   call: AgentCall,
@@ -269,7 +270,7 @@ function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCal
   };
 }
 
-/** The first event, then those after an id. */
+/** Streams `first`, then the events after an id. */
 function streamOf(opened: OpenTask, wording: A2aWording, { first, after }: StreamStart): Performed {
   const word = ({ id, event }: NumberedEvent): WordedEvent => ({ id, json: wording.event(event) });
   async function* events() {

@@ -12,8 +12,8 @@ export interface LfA2aContext extends HttpJsonContext {
 }
 
 /**
- * Linux Foundation A2A 1.0 and 0.3. Every agent has a base URL: JSON-RPC is posted to it, HTTP+JSON of 1.0 has its paths below it and
- * that of 0.3 below `/v1`. The method determines the version of a JSON-RPC call, the path that of an HTTP+JSON call.
+ * Linux Foundation A2A 1.0 and 0.3. Every agent has a base URL. JSON-RPC is posted to it, and the method determines the
+ * version. The paths of HTTP+JSON are directly below it in 1.0, and below `/v1` in 0.3.
  */
 export function lfA2aRoutes(context: LfA2aContext): Route[] {
   const bases = ['/lf-a2a', '/lf-a2a/agents/:agent_id'].flatMap((base) => [

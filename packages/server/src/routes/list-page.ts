@@ -4,12 +4,12 @@ import type { RouteParameter } from '../http/route.ts';
 import { integerIn } from './integer-in.ts';
 import { integerParameter, textParameter } from './route-parameters.ts';
 
-/** A part of a list that is asked for with `limit`; without it, the whole list. */
+/** The page of a list that `limit` asks for. Without `limit`, the whole list is returned. */
 interface ListQuery {
   readonly limit: number;
-  /** The name that the page begins after. */
+  /** The name after which the page begins. */
   readonly cursor: string | undefined;
-  /** In lower case. */
+  /** The searched text, in lower case. */
   readonly text: string | undefined;
 }
 
@@ -32,8 +32,8 @@ export function listQueryIn(query: URLSearchParams): ListQuery | Failure {
 }
 
 /**
- * The entries of a page in the order of their names, which differ. What comes before it and after it is never sorted: there may be
- * many.
+ * A page of the entries, sorted by their names, which are unique. Only the entries of the page are sorted, because a
+ * list may be long.
  */
 export function pageOf<Entry>(
   entries: Iterable<Entry>,
@@ -48,7 +48,7 @@ export function pageOf<Entry>(
     if ((cursor !== undefined && name <= cursor) || (last !== undefined && name > last)) continue;
     found.push(entry);
     if (found.length < 2 * limit + 1) continue;
-    // One more than the page has shows whether another follows.
+    // One entry above the page size shows whether another page follows.
     found = found.sort(byName).slice(0, limit + 1);
     const end = found.at(-1);
     last = end && nameOf(end);

@@ -45,7 +45,7 @@ export interface MailboxContext {
   readonly mailbox: MailboxService;
   readonly engine: Engine;
   readonly limits: MailboxLimits;
-  /** How large the content of a message may be. */
+  /** The limits for the content of a message. */
   readonly content: ContentLimits;
   readonly clock: Clock;
   /** Whether senders without a key may write to any agent. */
@@ -163,7 +163,9 @@ async function receive(
 
 interface Read {
   readonly message: MailboxMessage;
-  /** Why it is refused unless it was taken before: it is good but for the time. */
+  /**
+   * The failure for an expired message that is otherwise valid. It is accepted only as a repeat of an earlier message.
+   */
   readonly late?: Failure;
 }
 
@@ -207,7 +209,7 @@ async function threads(request: InboundRequest, { mailbox }: MailboxContext): Pr
   return { status: 200, headers: PRIVATE, json: { threads: listed, next } };
 }
 
-/** Why a response of another mailbox answers nothing that was sent from here. */
+/** Why a response of another mailbox is not an answer to a message from here. */
 function responseFault({ replyTo, metadata }: MailboxResponse): string | undefined {
   if (repliedQuestion(replyTo) === undefined) return `got a response that replies to ${show(replyTo)}`;
   const isAnswer = metadata.status === null || !ACKNOWLEDGING.has(metadata.status);
@@ -227,7 +229,7 @@ async function thread(request: InboundRequest, { mailbox }: MailboxContext): Pro
   return { status: 200, json: { threadId, messages, next: more ? (rows.at(-1)?.sequence ?? null) : null } };
 }
 
-/** A sender's callback URL is not shown to others. */
+/** Hides the callback URL of a sender from everyone else. */
 function shown(message: JsonObject, isOwner: boolean): JsonObject {
   if (isOwner) return message;
   const hidden = (party: Json | undefined) => ({ ...(party as JsonObject), callbackUrl: null });
@@ -245,10 +247,10 @@ const ACKNOWLEDGING: ReadonlySet<string> = new Set(['received', 'queued']);
 /** No cache may keep messages, including those of anonymous senders. */
 const PRIVATE = { 'Cache-Control': 'no-store' };
 
-/** Before anything that is sent now expired. */
+/** A time before any message expires. */
 const LONG_AGO = new Date(0);
 
-/** Content has a limit of its own (default: 10 KB); this one is for everything around it. */
+/** The limit for everything around the content, which has its own limit (default: 10 KB). */
 const MAX_BODY = 100_000;
 /** The most bytes of JSON for one byte of content. */
 const LONGEST_ESCAPE = '\\u0000'.length;

@@ -11,7 +11,10 @@ export interface McpRouteContext {
   readonly maxBytes: number;
 }
 
-/** Streamable HTTP of every revision: POST for messages; GET and DELETE for the sessions of those before 2026-07-28. */
+/**
+ * Streamable HTTP of every revision: POST for messages; GET and DELETE for sessions, which only revisions before
+ * 2026-07-28 have.
+ */
 export function mcpRoutes(context: McpRouteContext): Route[] {
   return ['/mcp', '/mcp/agents/:agent_id'].flatMap((path) => {
     const common = { path, access: 'agent', parameters: PARAMETERS } as const;
@@ -19,7 +22,7 @@ export function mcpRoutes(context: McpRouteContext): Route[] {
       {
         ...common,
         method: 'POST',
-        // The requests it records are counted one by one; lists, pings and other resources are free.
+        // Each request that a message starts is counted by itself. Lists, pings and reads are free.
         counts: false,
         summary: 'One MCP message, of a session (2024-11-05 to 2025-11-25) or by itself (2026-07-28).',
         answers: { 'application/json': { type: 'object' }, 'text/event-stream': { type: 'string' } },
@@ -59,10 +62,10 @@ async function receive(request: InboundRequest, { endpoint, clock }: McpRouteCon
   return streamed(reply.messages, clock);
 }
 
-/** An answer without earlier messages is JSON; an earlier message opens a stream. */
+/** An answer alone is sent as JSON. If other messages come before it, all are sent as a stream. */
 async function streamed(messages: AsyncGenerator<JsonObject, void, undefined>, clock: Clock): Promise<Answer> {
   const first = await messages.next();
-  // Cancelled: the caller does not wait for an answer.
+  // The call was cancelled, so no answer is awaited.
   if (first.done === true) return { status: 202 };
   if ('id' in first.value && !('method' in first.value)) return { status: 200, json: first.value };
   return sseStream(events(first.value, messages), { clock });
@@ -77,7 +80,7 @@ function notices(request: InboundRequest, { endpoint, clock }: McpRouteContext):
   const messages = endpoint.notices(contextOf(request));
   if (!(Symbol.asyncIterator in messages)) return errorAnswer(messages);
   async function* texts() {
-    // Before anything happens, so that the client knows that it listens.
+    // Sent at once, so that the client knows that it is listening.
     yield ': listening\n\n';
     for await (const message of messages as AsyncIterable<JsonObject>) yield event(message);
   }

@@ -2,7 +2,7 @@ import type { Route } from '../http/route.ts';
 import { EXPOSITION_TYPE, Exposition } from '../metrics/exposition.ts';
 import type { Metric } from '../metrics/metric.ts';
 
-/** Numbers for Prometheus. Open, as health is: they are of the whole server and name no caller. */
+/** Metrics for Prometheus. Public, like the health check: they are totals of the server and name no caller. */
 export function metricsRoute(measure: () => Promise<readonly Metric[]>): Route {
   const exposition = new Exposition();
   return {

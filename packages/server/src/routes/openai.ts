@@ -171,7 +171,7 @@ async function readAgain(request: InboundRequest, { endpoint, clock }: OpenAiRou
   }
 }
 
-/** The fold needs every frame, including those whose events the reader has. */
+/** The events after `after`. Earlier frames are read, too, because the answer is folded from all of them. */
 function responseEvents(
   reading: Reading,
   answer: ResponseAnswer,
@@ -186,7 +186,7 @@ function responseEvents(
   return sseStream(texts, { clock });
 }
 
-/** All frames that are there in one piece: a piece costs the socket as much as a frame. */
+/** The frames that are ready, as one piece of text, because each write to the socket has a cost. */
 async function* written(
   reading: Reading,
   write: (frame: E2AResponse) => string,

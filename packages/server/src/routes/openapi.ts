@@ -15,7 +15,7 @@ export function openApiRoute(routes: readonly Route[], version: string): Route {
       return { status: 200, json: document };
     },
   };
-  // Made on first use: it reads files, and most servers never need it.
+  // Made on first use, because it reads files.
   let document: JsonObject | undefined;
   return route;
 }

@@ -2,15 +2,17 @@ import type { Cluster } from '@dragoman/core';
 import { problem } from '../http/problem.ts';
 import type { Answer } from '../http/route.ts';
 
-/** This node among the others. */
+/** This node of the cluster. */
 export type OwnNode = Pick<Cluster, 'node'>;
 
-/** The id of something that is open at this node only: it names the node. */
+/** An id for something that only this node has open. In a cluster it contains the node. */
 export function idAtNode(id: string, cluster: OwnNode | undefined): string {
   return cluster === undefined ? id : `${cluster.node}.${id}`;
 }
 
-/** The answer for what is open at another node (RFC 9110 §15.5.20); `undefined` when the id names no other node. */
+/**
+ * Answer 421 (RFC 9110 §15.5.20) for something that another node has open; `undefined` if the id names no other node.
+ */
 export function ofOtherNode(
   id: string,
   cluster: OwnNode | undefined,

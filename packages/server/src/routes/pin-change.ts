@@ -1,7 +1,7 @@
 import type { PinChange } from '@dragoman/core';
 import type { Json, JsonObject } from '@dragoman/protocols';
 
-/** A change as an operator reads it. */
+/** A change of a pinned definition, for operators. */
 export function changeJson({ pinnedAt, before, now, isRefused }: PinChange): JsonObject {
   return {
     pinned_at: pinnedAt === null ? null : new Date(pinnedAt).toISOString(),

@@ -40,7 +40,7 @@ export function questionRoutes(context: QuestionsContext): Route[] {
   ];
 }
 
-/** The same for operators. */
+/** The questions of all callers, for operators. */
 export function adminQuestionRoutes(context: QuestionsContext): Route[] {
   return [
     {
@@ -113,7 +113,7 @@ async function answer(request: InboundRequest, { engine }: QuestionsContext): Pr
     const known = failureOf(error);
     if (known === undefined) throw error;
     if (known.code !== 'not_found' || requestId === undefined) return known;
-    // A question is forgotten with its request; its caller learns that the answer was too late.
+    // A question is removed with its request. Its caller must learn that the answer came too late.
     const run = await engine.runs.find({ owner: principal.id, requestId });
     if (run?.isFinished === true) return OVER;
     const state = await run?.questionState?.(questionId);
@@ -122,7 +122,7 @@ async function answer(request: InboundRequest, { engine }: QuestionsContext): Pr
 }
 
 const OVER = failure('conflict', {}, 'The request has ended, and its questions with it.');
-/** A question of an execution that no process has open. */
+/** For a question of an execution that is open in no process. */
 const NOT_OPEN = {
   open: failure('busy', { retry_after: 1 }, 'The question is being taken over from a node that is gone. Try again.'),
   ended: failure('conflict', {}, 'The question has ended already.'),

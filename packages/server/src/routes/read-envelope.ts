@@ -25,30 +25,32 @@ export function readEnvelope(
   }
   const issues = [...refusedIds(outcome.value), ...refusedTarget(outcome.value)];
   if (issues.length > 0) return failure('invalid_message', { issues });
-  // The key is the identity: whatever a sender claims, the proven caller is recorded.
+  // The key is the identity: the proven caller replaces the sender that the envelope claims.
   const source_agent_id = principal.kind === 'agent' ? principal.id : outcome.value.source_agent_id;
   return { envelope: { ...outcome.value, source_agent_id }, json: json.value };
 }
 
 export interface ReadEnvelope {
   readonly envelope: E2AEnvelope;
-  /** The received JSON. */
   readonly json: Json;
 }
 
-/** The id in a message that is not a valid envelope, so that its sender can match the error. */
+/** The id of an invalid envelope, by which its sender can match the error. */
 export function mentionedId(json: Outcome<Json>): string | null {
   const id = json.ok && isObject(json.value) ? json.value['request_id'] : undefined;
   return typeof id === 'string' || typeof id === 'number' ? String(id) : null;
 }
 
-/** The envelope with an id: the caller's, one made from its idempotency key, so that a retry has the same, or a new one. */
+/**
+ * Gives an envelope an id if it has none: one made from the idempotency key, so that a retry has the same id, or a new
+ * one.
+ */
 export function withRequestId(envelope: E2AEnvelope, ids: Ids, idempotencyKey: string | undefined): E2AEnvelope {
   if (envelope.request_id !== null) return envelope;
   return { ...envelope, request_id: idempotencyKey === undefined ? `req_${ids.sortable()}` : `idem_${idempotencyKey}` };
 }
 
-/** The envelope for the agent the route names. One that names another agent contradicts itself. */
+/** Addresses the envelope to the agent in the route. An envelope that names another agent is refused. */
 export function withAgent(envelope: E2AEnvelope, agentId: string | undefined): E2AEnvelope | Failure {
   if (agentId === undefined) return envelope;
   const named = envelope.agent_ref?.['id'];
@@ -67,7 +69,8 @@ function refusedIds(envelope: E2AEnvelope): Issue[] {
     const fault = idFault(String(envelope[name] ?? ''));
     if (fault !== undefined) issues.push({ pointer: `/${name}`, code: 'id', message: `${name} ${fault}` });
   }
-  // No path leads to it, so its answer could not be read later; and the next one without an id would be a repeat.
+  // An empty id fits into no path, so the answer could not be read later; and the next envelope without an id would be
+  // a repeat.
   if (envelope.request_id === '') {
     const message = 'request_id must not be empty';
     issues.push({ pointer: '/request_id', code: 'id', message, suggestion: 'leave it out, and one is made' });
@@ -75,7 +78,10 @@ function refusedIds(envelope: E2AEnvelope): Issue[] {
   return issues;
 }
 
-/** A reference without a valid id must not reach the default agent. Its size is bounded because every frame repeats it. */
+/**
+ * Refuses an agent reference without a valid id, which would reach the default agent, and one that is too long, because
+ * every frame repeats it.
+ */
 function refusedTarget({ agent_ref }: E2AEnvelope): Issue[] {
   if (agent_ref === null) return [];
   const id = agent_ref['id'] ?? undefined;
@@ -93,7 +99,7 @@ function invalid(pointer: string, message: string): Failure {
   return failure('invalid_message', { issues: [issue] });
 }
 
-/** Bounded because every frame repeats these fields (E2A §12.4). */
+/** The lengths of these fields are limited, because every frame repeats them (E2A §12.4). */
 const ECHOED = [
   'request_id',
   'session_id',
@@ -106,5 +112,5 @@ const ECHOED = [
   'user_id',
   'method',
 ] as const;
-/** As JSON: it is echoed too. */
+/** The length of `agent_ref` as JSON, which every frame repeats, too. */
 const LONGEST_AGENT_REF = 4096;

@@ -1,6 +1,6 @@
 /**
- * Decides which answer of one connection is read next. Only that one holds frames in memory; the others
- * are on the disk until then, however many there are.
+ * Decides which answer of one connection is read next. Only that answer has frames in memory; the others wait in the
+ * journal.
  */
 export class ReadingTurns {
   #last: Promise<void> = Promise.resolve();

@@ -1,6 +1,6 @@
 import type { Route } from '../http/route.ts';
 
-/** Whether this server takes new work. Open: a load balancer has no key. */
+/** Whether this server accepts new work. Public, because a load balancer has no key. */
 export function readyRoute(isReady: () => boolean): Route {
   return {
     method: 'GET',

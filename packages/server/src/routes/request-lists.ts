@@ -6,7 +6,7 @@ import { callerOf } from './inbound-fields.ts';
 import { integerIn } from './integer-in.ts';
 import { integerParameter, textParameter } from './route-parameters.ts';
 
-/** Requests of any protocol, newest change first: the caller's own, and for administrators all. */
+/** Requests of any protocol, the latest change first: those of the caller, and all for administrators. */
 export function requestListRoutes(store: Store): Route[] {
   const parameters = [
     textParameter('agent', 'Only requests that this agent answers.'),
@@ -65,7 +65,10 @@ async function list({ query }: InboundRequest, store: Store, owner: string | und
   };
 }
 
-/** The store stops early where much does not match, so a page may be short, or empty, and have a next one all the same. */
+/**
+ * Lists requests in several steps, because the store stops early when few rows match. A page may still be short, or
+ * empty, and have a next one.
+ */
 async function look(store: Store, query: RequestQuery): Promise<RequestList> {
   const { rows: first, total, lookedUpTo } = await store.requests.list(query);
   const rows = [...first];
@@ -153,10 +156,10 @@ function invalid(name: string, expected: string, got: string, suggestion?: strin
   return failure('invalid_message', { issues: [issue] }, message);
 }
 
-/** Between them the store does other work. */
+/** The store does other work between two steps. */
 const MOST_LOOKS = 10;
 
-/** The states that callers read, and the recorded states for each. */
+/** The recorded states for each state that callers see. */
 const STATES: Readonly<Record<string, readonly RequestProgress[]>> = {
   waiting: ['accepted'],
   running: ['started', 'answering'],

@@ -2,12 +2,12 @@
 
 import type { RouteParameter } from '../http/route.ts';
 
-/** A parameter of the query that is a whole number. */
+/** An integer in the query. */
 export function integerParameter(name: string, description: string): RouteParameter {
   return { in: 'query', name, description, schema: { type: 'integer' } };
 }
 
-/** A parameter of the query that is a text, or one of some. */
+/** A text in the query, or one of `choices`. */
 export function textParameter(name: string, description: string, choices?: readonly string[]): RouteParameter {
   return { in: 'query', name, description, schema: choices === undefined ? { type: 'string' } : { enum: choices } };
 }
@@ -19,13 +19,13 @@ export const LAST_EVENT_ID: RouteParameter = {
   schema: { type: 'string' },
 };
 
-/** The parameter of `afterOf`. */
+/** The parameters that `afterOf` reads. */
 export const AFTER: readonly RouteParameter[] = [
   integerParameter('after', 'The sequence of the last frame seen. Default: -1, which reads all.'),
   LAST_EVENT_ID,
 ];
 
-/** The parameter of `idempotencyKeyOf`. */
+/** The header that `idempotencyKeyOf` reads. */
 export const IDEMPOTENCY_KEY: RouteParameter = {
   in: 'header',
   name: 'Idempotency-Key',
@@ -33,7 +33,7 @@ export const IDEMPOTENCY_KEY: RouteParameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-/** The owner, when several agents have used an id. */
+/** The owner of a request, if several agents have used its id. */
 export const WHOSE: RouteParameter = textParameter(
   'agent_id',
   'The owner of the request, when several agents use the id.',

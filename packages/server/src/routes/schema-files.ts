@@ -2,7 +2,7 @@ import { failure } from '@dragoman/protocols';
 import { publishedSchema } from '../http/published-schema.ts';
 import type { Route } from '../http/route.ts';
 
-/** The published JSON Schemas of every dialect, for senders that check messages before they send them. */
+/** The published JSON Schemas of every dialect, with which senders can check their messages. */
 export function schemaRoute(): Route {
   const texts = new Map<string, string>();
   return {
@@ -13,7 +13,7 @@ export function schemaRoute(): Route {
     summary: 'A published JSON Schema, such as /schemas/a2a-messages/base-message.json.',
     answers: { 'application/schema+json': {} },
     handle: ({ params: { dialect = '', file = '' } }) => {
-      // Names of ours and nothing else: what stands here becomes part of a path.
+      // Only names of this form, because the name becomes part of a path.
       if (!/^[a-z0-9-]{1,40}$/.test(dialect) || !/^[a-z0-9-]{1,80}\.json$/.test(file)) return NO_SCHEMA;
       const name = `${dialect}/${file}`;
       const text = texts.get(name) ?? publishedSchema(name);

@@ -2,8 +2,8 @@ import type { SenderProof } from '@dragoman/core';
 import type { BodyProof } from '../http/route.ts';
 
 /**
- * A known agent's id together with the fingerprint of one of its keys, in the beginning of an A2A message. Anyone who knows both
- * can send them: they only decide how much is read, and the signature decides the rest.
+ * Looks for a known agent's id and the fingerprint of one of its keys at the beginning of an A2A message. Anyone who
+ * knows both can send them, so they only raise the size limit; the signature is checked later.
  */
 export function senderInStart(proof: Pick<SenderProof, 'isGood'>): BodyProof {
   return {
@@ -18,6 +18,6 @@ export function senderInStart(proof: Pick<SenderProof, 'isGood'>): BodyProof {
   };
 }
 
-/** Both are ASCII without escapes. */
+/** An id and a fingerprint are ASCII, so they need no escapes in JSON. */
 const SENDER = /"sender_id"[ \t\r\n]{0,16}:[ \t\r\n]{0,16}"([A-Za-z0-9-]{1,128})"/;
 const FINGERPRINT = /"public_key_fingerprint"[ \t\r\n]{0,16}:[ \t\r\n]{0,16}"(sha256:[0-9a-f]{64})"/;

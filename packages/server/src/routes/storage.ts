@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 import { workflowFailure } from './workflow-failure.ts';
 
-/** The data that StoreData keeps for the calling agent: list, read and delete. */
+/** The data that the calling agent has stored with StoreData: list, read and delete it. */
 export function storageRoutes(stored: WorkflowService['storedData']): Route[] {
   return [
     {

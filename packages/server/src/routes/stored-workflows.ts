@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 import { workflowFailure } from './workflow-failure.ts';
 
-/** The stored workflows of a caller. */
+/** The stored workflows that the caller may run. */
 export function storedWorkflowsRoute(stored: StoredWorkflows): Route {
   return {
     method: 'GET',

@@ -36,13 +36,13 @@ export interface WireContext {
   readonly rates: MessageRates;
   readonly unread?: UnreadBudget | undefined;
   readonly maxMessageBytes?: number | undefined;
-  /** This node among the others; absent where one process owns the store. */
+  /** This node of the cluster; absent where one process owns the store. */
   readonly cluster?: OwnNode | undefined;
 }
 
 /**
- * The A2E wire over a WebSocket: a message each way is a message, or several on a line each. The key of the upgrade request identifies the caller,
- * or by `auth_token` in the handshake, for peers that cannot set headers.
+ * The A2E wire over a WebSocket: each WebSocket message has one message, or several on a line each. The caller is
+ * identified by the key of the upgrade request or, for peers that cannot set headers, by `auth_token` in the handshake.
  */
 export function wireSocketRoute({
   host,
@@ -53,7 +53,7 @@ export function wireSocketRoute({
     path: '/a2e/ws',
     access: 'open',
     ...(maxMessageBytes !== undefined && { maxMessageBytes }),
-    // A browser has no other place for its key, and closes a connection that selects none of the offered subprotocols.
+    // A browser sends its key among the subprotocols, and closes a connection for which none of them was selected.
     subprotocols: ['dragoman', 'a2e'],
     summary: 'A2E wire, one or more lines per WebSocket message.',
     open: async (socket) => {
@@ -64,10 +64,10 @@ export function wireSocketRoute({
       const sink = {
         send: (text: string) => {
           sent = socket.send(text).catch(() => {});
-          // Events are produced even without a reader.
+          // Events are sent even if the peer does not read, so the unread bytes are limited.
           if (socket.bufferedBytes <= MOST_UNSENT) return;
           connection?.lost();
-          // Otherwise its unread messages would be kept until it counts as gone.
+          // Without a close, its unread messages would be kept until the peer counts as gone.
           socket.close(1013, 'reading too slowly');
         },
         close: () => closed.abort(),
@@ -91,7 +91,7 @@ export function wireSocketRoute({
             // The peer does not read: nothing more is taken from it until it does.
             if (socket.bufferedBytes > MAX_UNSENT) await sent;
           }
-          // The first of them is counted where it arrives.
+          // The connection has counted the first line as one message.
           if (lines > 1) rates.count(senderOf(connection.principal, address), { messages: lines - 1, bytes: 0 });
         }
         connection.end();
@@ -131,7 +131,7 @@ export function wireRoutes(context: WireContext): Route[] {
       path: '/a2e/send',
       access: 'agent',
       owned: true,
-      // As a message of a connection; it counts as a request when it starts work.
+      // Counted as a message, not as a request: what the message starts is counted later.
       counts: true,
       count: ({ principal, address, bytes }) => {
         const sender = senderOf(principal, address);
@@ -147,7 +147,7 @@ export function wireRoutes(context: WireContext): Route[] {
         const session = sessions.find(request);
         if (!(session instanceof HttpSession)) return session;
         const { connection, queue } = session;
-        // Its last messages can still be read, but it receives none of ours.
+        // The client can still read the last messages of a closed connection, but no longer send.
         if (connection === undefined || connection.isClosed) return NO_SESSION;
         if (queue.unsent > MAX_UNSENT) {
           return failure('busy', { retry_after: 1 }, 'Read /a2e/stream first: too many messages are waiting there.');
@@ -204,7 +204,9 @@ export function wireRoutes(context: WireContext): Route[] {
   ];
 }
 
-/** A type of the protocol has a published schema; of a plugin's own type only the plugin can say. */
+/**
+ * A type in a list of types. The protocol's own types have published schemas; for other types the plugin provides them.
+ */
 function typeRow({ type, capability, answer, schema, answerSchema }: HostedType): JsonObject {
   const published = (of: string) =>
     lookup(of) === undefined ? null : { $ref: `/schemas/a2e-wire/${of.replaceAll(/[/_]/g, '-')}.json` };
@@ -217,7 +219,10 @@ function typeRow({ type, capability, answer, schema, answerSchema }: HostedType)
   };
 }
 
-/** The last that the peer has, if it names one. A stream never leaves a message out: missing ones are reported before it starts. */
+/**
+ * The number after which the peer resumes, if it names one. Fails if messages after it are gone, because a stream has
+ * no gaps.
+ */
 function resumeAfter({ headers }: InboundRequest, queue: MessageQueue): number | undefined | Failure {
   const last = headers['last-event-id'];
   if (last === undefined) return undefined;
@@ -261,7 +266,7 @@ class HttpSessions {
   }
 
   open(id: string, principal: Principal, address: string): HttpSession | undefined {
-    // A session that has ended and was read to its end does not exist any more.
+    // A session does not count once it has ended and was read to its end.
     const own = [...this.#sessions.values()].filter(({ owner, queue }) => owner === principal.id && !queue.isOver);
     if (own.length >= MOST_SESSIONS) return undefined;
     const drop = () => {
@@ -277,7 +282,7 @@ class HttpSessions {
       },
       close: () => {
         session.queue.end();
-        // Its last words can be read for a while.
+        // The last messages can be read for a while.
         this.#clock.after(AFTERLIFE_MS, () => {
           this.#sessions.delete(id);
           account?.close();
@@ -315,13 +320,13 @@ function tooManyMessages(delayMs: number): Failure {
   return failure('rate_limited', { retry_after: delayMs / 1000 }, message);
 }
 
-/** Every line of a body; its end ends the last one. */
+/** The lines of a body. The last one needs no line break. */
 function linesOf(body: Uint8Array, maxLineBytes: number): readonly Outcome<Uint8Array>[] {
   const splitter = new LineSplitter({ maxLineBytes });
   return [...splitter.push(body), ...splitter.push(LINE_BREAK)];
 }
 
-/** Nothing else in a body is read: a message in it would leave both sides waiting. */
+/** Whether a body is a message. No message is read here, so its sender would wait for an answer that never comes. */
 function isMessage(body: Uint8Array): boolean {
   if (body.length === 0) return false;
   const json = parseJsonBytes(body);

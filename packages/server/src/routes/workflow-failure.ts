@@ -10,7 +10,7 @@ export function workflowFailure(failure: Failure): Answer {
   return { status: FAILURES[failure.code].http, json: withOperation(body) };
 }
 
-/** The operation it is about has a place of its own. */
+/** Moves the operation id from the details to its own member. */
 function withOperation(body: JsonObject): JsonObject {
   const { error } = body;
   if (!isObject(error) || !isObject(error['details'])) return body;
@@ -19,5 +19,5 @@ function withOperation(body: JsonObject): JsonObject {
   return { ...body, error: { ...error, operationId, details } };
 }
 
-/** No answer of these routes has an id or a time of its own. */
+/** The stamp of an answer without an id and a time. */
 const NO_STAMP = { id: '', now: new Date(0) };

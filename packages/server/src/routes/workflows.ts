@@ -86,7 +86,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
   const read = await readRequest(request, workflows);
   if ('failure' in read) return read.failure;
   if (!read.ok) return unreadableLines(read.issues);
-  // RFC 7240 §4.1.
+  // RFC 7240 §4.1: the client does not want to wait for the result.
   const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(request.headers['prefer'] ?? ''));
   const waits = framing === 'application/json' && !isAsync;
   const started = await workflows.executions.execute(read.request, {
@@ -109,7 +109,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
     return { ...answer, headers: { ...answer.headers, ...location } };
   }
   const result = await started.resultUnlessParked(request);
-  // It waits for a person, perhaps for days.
+  // The execution waits for a person, perhaps for days.
   if (result === undefined) {
     const running = await workflows.executions.find(started.row);
     if (running === undefined) return failure('not_found');
@@ -125,7 +125,7 @@ function planHashOf({ headers }: InboundRequest): string | undefined {
   return typeof given === 'string' ? given.trim() : undefined;
 }
 
-/** The JSON body of the spec, or the lines themselves with everything else in the query. */
+/** The request, from the JSON body of the specification or from JSON lines with the other members in the query. */
 async function readRequest(request: InboundRequest, { reader }: WorkflowService): Promise<ParseOutcome> {
   const { headers, body, query } = request;
   if (!/^application\/(?:jsonl|x-ndjson)\b/i.test(headers['content-type'] ?? '')) {
@@ -146,7 +146,7 @@ async function readRequest(request: InboundRequest, { reader }: WorkflowService)
   return reader.read(given);
 }
 
-/** Members of the JSON body; where the body is the lines themselves, they stand in the query. */
+/** The members of the JSON body that are in the query if the body is JSON lines. */
 const BESIDE_LINES: readonly RouteParameter[] = [
   textParameter('onError', 'For a body of JSON lines: what to do after a failed operation.', ['stop', 'continue']),
   textParameter('level', 'For a body of JSON lines: how strict the checks are.', ['strict', 'moderate', 'lenient']),
@@ -164,6 +164,6 @@ const PLAN_HASH: RouteParameter = {
   description: 'Run it only if its plan has this hash, as /api/v1/workflows/plan reports it; otherwise answer 409.',
   schema: { type: 'string' },
 };
-/** The header that other APIs with idempotency keys use for it. */
+/** The header with which other APIs mark the answer to a repeated idempotency key. */
 const REPLAYED = { 'Idempotent-Replayed': 'true' } as const;
 const FRAMINGS = ['application/json', 'text/event-stream'] as const;
