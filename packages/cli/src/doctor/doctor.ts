@@ -134,9 +134,7 @@ async function checkAddedAgents({
       correct: (id) => `add it again: ${PROGRAM} agents add ${id}`,
     });
   } catch (error) {
-    // Another check has reported the problem with the key.
-    if (error instanceof DragomanError) return [];
-    throw error;
+    return listFailure(error, 'agents');
   }
 }
 
@@ -148,10 +146,15 @@ async function checkSharedNodes({ options, surroundings, url }: RunningServer): 
   try {
     return checkNodes(await createClient({ url, key: admin.key, retry: { giveUpAfterMs: 0 } }).admin.nodes.list());
   } catch (error) {
-    // Another check has reported the problem with the key.
-    if (error instanceof DragomanError) return [];
-    throw error;
+    return listFailure(error, 'nodes');
   }
+}
+
+/** Another check reports a key that is refused. */
+function listFailure(error: unknown, what: string): DoctorFinding[] {
+  if (!(error instanceof DragomanError)) throw error;
+  if (error.is('unauthenticated') || error.is('forbidden')) return [];
+  return [broken(what, `cannot list the ${what}: ${error.message}`, 'see the log of the server')];
 }
 
 async function checkKeys({ options, surroundings, url }: RunningServer): Promise<DoctorFinding[]> {

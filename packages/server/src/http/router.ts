@@ -107,11 +107,9 @@ function follow<Entry>(
  * `undefined` if the path cannot be decoded.
  */
 function segmentsOf(path: string): readonly string[] | undefined {
-  // RFC 9112 §3.2.2: a server takes a whole URL too.
-  const local = path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*(?=\/)/i, '');
-  if (!local.startsWith('/')) return undefined;
-  const segments = local.slice(1).split('/');
-  if (!local.includes('%')) return segments;
+  if (!path.startsWith('/')) return undefined;
+  const segments = path.slice(1).split('/');
+  if (!path.includes('%')) return segments;
   try {
     return segments.map(decodeURIComponent);
   } catch {
