@@ -35,6 +35,12 @@ async function turnOn(child: ChildProcess) {
   return { sessionId, ...pids };
 }
 
+/** What the kernel does when the editor is killed. */
+function closePipes({ stdin, stdout }: ChildProcess): void {
+  stdout?.destroy();
+  stdin?.destroy();
+}
+
 describe('dragoman acp --config', () => {
   function embedded(system: System): ChildProcess {
     const config = join(system.folder, 'own.yaml');
@@ -49,9 +55,7 @@ describe('dragoman acp --config', () => {
     const child = embedded(system);
     const exited = once(child, 'exit');
     const { program, command } = await turnOn(child);
-    // What the kernel does with the pipes of a killed process.
-    child.stdout?.destroy();
-    child.stdin?.destroy();
+    closePipes(child);
     expect(await exited).toEqual([0, null]);
     expect([isAlive(program), isAlive(command), kept(system)]).toEqual([false, false, []]);
   });
@@ -66,26 +70,34 @@ describe('dragoman acp --config', () => {
 });
 
 describe('dragoman acp --url', () => {
-  test('leaves its turn to the server when it is killed: another one sees it continue, and cancels it', async () => {
-    await using system = await System.start({ config: { default_agent: 'coder', agents: { coder } } });
-    const { api_key: key } = await system.caller('editor-agent');
-    const connect = () => startAcp(system.command, ['--url', system.url], { DRAGOMAN_KEY: key });
-    const child = connect();
-    const { sessionId, program, command } = await turnOn(child);
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-    const [editor, other] = [new Editor(), connect()];
-    onTestFinished(() => void other.kill('SIGKILL'));
-    await editor.run(stdioStream(other), async (context) => {
-      await context.request('session/load', { sessionId, cwd: '/work', mcpServers: [] });
-      await expect.poll(() => editor.text).toContain('started');
-      expect([isAlive(program), isAlive(command)]).toEqual([true, true]);
-      await context.notify('session/cancel', { sessionId });
-      await expect.poll(() => isAlive(command)).toBe(false);
-      // It serves other callers.
-      expect(isAlive(program)).toBe(true);
-    });
-  });
+  test.each<[string, (child: ChildProcess) => void, [number | null, string | null]]>([
+    ['it', (child) => void child.kill('SIGKILL'), [null, 'SIGKILL']],
+    ['its editor', closePipes, [0, null]],
+  ])(
+    'leaves its turn to the server when %s is killed: another one sees it continue, and cancels it',
+    async (...each) => {
+      const [, kill, exit] = each;
+      await using system = await System.start({ config: { default_agent: 'coder', agents: { coder } } });
+      const { api_key: key } = await system.caller('editor-agent');
+      const connect = () => startAcp(system.command, ['--url', system.url], { DRAGOMAN_KEY: key });
+      const child = connect();
+      const { sessionId, program, command } = await turnOn(child);
+      const exited = once(child, 'exit');
+      kill(child);
+      expect(await exited).toEqual(exit);
+      const [editor, other] = [new Editor(), connect()];
+      onTestFinished(() => void other.kill('SIGKILL'));
+      await editor.run(stdioStream(other), async (context) => {
+        await context.request('session/load', { sessionId, cwd: '/work', mcpServers: [] });
+        await expect.poll(() => editor.text).toContain('started');
+        expect([isAlive(program), isAlive(command)]).toEqual([true, true]);
+        await context.notify('session/cancel', { sessionId });
+        await expect.poll(() => isAlive(command)).toBe(false);
+        // It serves other callers.
+        expect(isAlive(program)).toBe(true);
+      });
+    },
+  );
 
   test('a server that is killed takes the program and its command with it', async () => {
     await using system = await System.start({ config: { default_agent: 'coder', agents: { coder } } });
