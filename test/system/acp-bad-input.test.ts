@@ -1,14 +1,19 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { type CallOptions, call, type HttpAnswer } from './call.ts';
+import { Caller } from './caller.ts';
 import { moduleAgent, System } from './system.ts';
 
 // What a client of ACP can get wrong, by raw messages: no SDK would send them.
 
-const system = await System.start({ config: { default_agent: 'worker', agents: { worker: moduleAgent('worker') } } });
+const FAKE = fileURLToPath(new URL('../../packages/core/src/agents/fixtures/acp-program.mjs', import.meta.url));
+const coder = { driver: 'acp' as const, command: process.execPath, args: [FAKE], client_fs: 'caller' as const };
+const agents = { worker: moduleAgent('worker'), asker: moduleAgent('asker'), coder };
+const system = await System.start({ config: { default_agent: 'worker', agents } });
 afterAll(() => system[Symbol.asyncDispose]());
 const { api_key: key } = await system.caller('editor-agent');
 const { api_key: othersKey } = await system.caller('other-agent');
@@ -99,6 +104,28 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, open) => {
     await expect.poll(() => answerTo(client, 2)).toMatchObject({ result: { stopReason: 'cancelled' } });
   });
 
+  test.each<[string, JsonObject, string]>([
+    ['an option that was not offered', { result: { outcome: { outcome: 'selected', optionId: 'never' } } }, 'decline'],
+    ['a result of another shape', { result: [7] }, 'decline'],
+    ['an error', { error: { code: -32601, message: 'no such method' } }, 'decline'],
+    ['twice', { result: { outcome: { outcome: 'selected', optionId: 'allow' } } }, 'allow'],
+  ])('a question that is answered by %s does not stay open', async (_, response, answer) => {
+    const client = await open();
+    await answered(client, INITIALIZE);
+    const { result } = await answered(client, NEW);
+    const { sessionId } = result as { sessionId: string };
+    const params = { sessionId, configId: 'agent', value: 'asker' };
+    await answered(client, { jsonrpc: '2.0', id: 2, method: 'session/set_config_option', params });
+    client.send(JSON.stringify(prompt(sessionId, 'ask', 3)));
+    const question = () => client.received.find(({ method }) => method === 'session/request_permission');
+    await expect.poll(question).toBeDefined();
+    for (let times = 0; times < 2; times++) {
+      client.send(JSON.stringify({ jsonrpc: '2.0', id: question()?.['id'], ...response }));
+    }
+    await expect.poll(() => answerTo(client, 3)).toMatchObject({ result: { stopReason: 'end_turn' } });
+    expect(JSON.stringify(client.received)).toContain(`answered: ${answer}`);
+  });
+
   test('unknown sessions, methods and members are refused by name', async () => {
     const client = await open();
     await answered(client, INITIALIZE);
@@ -139,6 +166,19 @@ describe('over Streamable HTTP', () => {
     return { 'acp-connection-id': String(answer.headers['acp-connection-id']) };
   };
 
+  test('an id that is being answered already is refused', async () => {
+    const headers = await connected();
+    const stream = await at('GET', { headers, accept: 'text/event-stream' });
+    await post(NEW, headers);
+    const { value } = await stream.events().next();
+    const { sessionId } = JSON.parse(value?.data ?? '').result;
+    expect((await post(prompt(sessionId, 'hold', 7), headers)).status).toBe(202);
+    const again = await post(prompt(sessionId, 'again', 7), headers);
+    expect([again.status, await again.text()]).toEqual([409, expect.stringContaining('7')]);
+    await post({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId } }, headers);
+    stream.destroy();
+  });
+
   test('a connection is opened by initialize, streams its answers, and ends', async () => {
     const answer = await post(INITIALIZE);
     expect([answer.status, await answer.json()]).toMatchObject([200, { id: 0, result: { protocolVersion: 1 } }]);
@@ -171,6 +211,11 @@ describe('over Streamable HTTP', () => {
       'a message that is not JSON',
       400,
       () => at('POST', { text: '{', headers: { 'content-type': 'application/json' } }),
+    ],
+    [
+      'a message with a member twice',
+      400,
+      () => at('POST', { text: '{"id":1,"id":2}', headers: { 'content-type': 'application/json' } }),
     ],
     ['a message that is not an object', 400, () => post(7)],
     ['another content type', 415, () => at('POST', { text: 'x', headers: { 'content-type': 'text/plain' } })],
@@ -240,6 +285,56 @@ describe('over Streamable HTTP', () => {
     }
     expect(updates).toEqual(['user_message_chunk', 'agent_message_chunk']);
     await post({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId } }, again);
+  });
+});
+
+const CAPABLE = {
+  ...INITIALIZE,
+  params: { protocolVersion: 1, clientCapabilities: { fs: { readTextFile: true } } },
+};
+const READ = `call ${JSON.stringify({ method: 'fs/read_text_file', params: { path: '/work/a' } })}`;
+
+describe('an editor that vanishes while an agent waits for one of its files', () => {
+  /** Prompts the program, and vanishes as soon as it is asked for the file. */
+  const VANISHING: Readonly<Record<string, () => Promise<void>>> = {
+    WebSocket: async () => {
+      const socket = new WebSocket(`${system.url.replace('http', 'ws')}/acp/agents/coder`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      const received: JsonObject[] = [];
+      socket.on('message', (data) => received.push(JSON.parse(String(data))));
+      await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+      const client = { received, send: (text: string) => socket.send(text) };
+      await answered(client, CAPABLE);
+      const { result } = await answered(client, NEW);
+      client.send(JSON.stringify(prompt((result as { sessionId: string }).sessionId, READ)));
+      await expect.poll(() => received.some(({ method }) => method === 'fs/read_text_file')).toBe(true);
+      socket.terminate();
+    },
+    'Streamable HTTP': async () => {
+      const path = '/acp/agents/coder';
+      const opened = await call(system.url, { method: 'POST', path, key, json: CAPABLE });
+      const headers = { 'acp-connection-id': String(opened.headers['acp-connection-id']) };
+      const stream = await call(system.url, { path, key, headers, accept: 'text/event-stream' });
+      await call(system.url, { method: 'POST', path, key, headers, json: NEW });
+      const { value } = await stream.events().next();
+      const { sessionId } = JSON.parse(value?.data ?? '').result;
+      const session = { ...headers, 'acp-session-id': sessionId };
+      const updates = await call(system.url, { path, key, headers: session, accept: 'text/event-stream' });
+      await call(system.url, { method: 'POST', path, key, headers: session, json: prompt(sessionId, READ) });
+      for await (const { data } of updates.events()) if (data.includes('fs/read_text_file')) break;
+      updates.destroy();
+      stream.destroy();
+      await call(system.url, { method: 'DELETE', path, key, headers });
+    },
+  };
+
+  test.each(Object.entries(VANISHING))('over %s, is not waited for', async (_, vanish) => {
+    await vanish();
+    const listed = await call(system.url, { path: '/e2a/requests?agent=coder', key });
+    const [newest] = ((await listed.json()) as { requests: { request_id: string }[] }).requests;
+    const frames = await new Caller(system, key).resume(newest?.request_id ?? '');
+    expect(JSON.stringify(frames)).toContain('The client has left.');
   });
 });
 

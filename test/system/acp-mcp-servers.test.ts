@@ -83,3 +83,17 @@ test('are refused, once, for any other agent', async () => {
   expect(text).toContain('Hello world');
   expect(thoughts).toEqual([expect.stringContaining('(files) are not available to worker')]);
 });
+
+test('are replaced when the client opens the session again', async () => {
+  const editor = new Editor();
+  const child = startAcp(system.command, ['--url', system.url, '--agent', 'worker'], { DRAGOMAN_KEY: trusted });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await editor.run(stdioStream(child), async (context) => {
+    const opened = await context.request('session/new', { cwd: '/work', mcpServers: [files] });
+    const { sessionId } = opened as acp.NewSessionResponse;
+    await context.request('session/resume', { sessionId, cwd: '/work', mcpServers: [search] });
+    await prompt(context, sessionId);
+    await context.request('session/list', {});
+    expect(JSON.stringify(editor.updates)).toContain('(search) are not available to worker');
+  });
+});

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import * as acp from '@agentclientprotocol/sdk';
 import { createHttpStream } from '@agentclientprotocol/sdk/experimental/http-client';
 import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client';
@@ -9,10 +10,15 @@ import { call } from './call.ts';
 import { Caller } from './caller.ts';
 import { moduleAgent, System } from './system.ts';
 
+const FAKE = fileURLToPath(new URL('../../packages/core/src/agents/fixtures/acp-program.mjs', import.meta.url));
 const system = await System.start({
   config: {
     default_agent: 'worker',
-    agents: { worker: moduleAgent('worker'), asker: moduleAgent('asker') },
+    agents: {
+      worker: moduleAgent('worker'),
+      asker: moduleAgent('asker'),
+      coder: { driver: 'acp', command: process.execPath, args: [FAKE, 'modes'] },
+    },
   },
 });
 afterAll(() => system[Symbol.asyncDispose]());
@@ -173,6 +179,25 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
       await expect
         .poll(() => caller.rpc('history.get', { session_id: sessionId }))
         .toMatchObject({ messages: [{ status: 'failed' }] });
+    });
+  });
+
+  test('sets the mode of an ACP program and calls its own methods; other agents have neither', async () => {
+    const editor = new Editor();
+    await editor.run(connect('/acp/agents/coder'), async (context) => {
+      const { sessionId } = await openSession(context);
+      expect(await context.request(acp.methods.agent.session.setMode, { sessionId, modeId: 'plan' })).toEqual({});
+      await prompt(context, sessionId, 'mode');
+      await expect.poll(() => editor.text).toBe('plan');
+      expect(await context.request('_status', { sessionId, a: 1 })).toEqual({ a: 1, status: 'fine' });
+      const flying = context.request(acp.methods.agent.session.setMode, { sessionId, modeId: 'fly' });
+      await expect(flying).rejects.toMatchObject({ code: -32602, message: expect.stringContaining('plan, code') });
+    });
+    await new Editor().run(connect('/acp/agents/worker'), async (context) => {
+      const { sessionId } = await openSession(context);
+      const setting = context.request(acp.methods.agent.session.setMode, { sessionId, modeId: 'plan' });
+      await expect(setting).rejects.toMatchObject({ code: -32601 });
+      await expect(context.request('_status', { sessionId })).rejects.toMatchObject({ code: -32601 });
     });
   });
 

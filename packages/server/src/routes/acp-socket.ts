@@ -69,24 +69,22 @@ async function serve(connection: Connection, { engine, reader, clock, ids, log, 
       return undefined;
     }
   };
+  // At once: the answers that run may wait for the client.
+  signal.addEventListener('abort', () => void acp.close(), { once: true });
   const answers = new Set<Promise<void>>();
-  try {
-    for await (const text of connection.messages) {
-      const json = await read(text);
-      if (json === undefined) continue;
-      const answer = (json.ok ? acp.receive(json.value) : acp.unreadable(json.issues[0]?.message ?? 'not JSON')).catch(
-        (error: unknown) => {
-          // The peer is gone: the work continues without a reader.
-          if (!signal.aborted) log.error({ error: String(error) }, 'an ACP message could not be answered');
-        },
-      );
-      answers.add(answer);
-      void answer.finally(() => answers.delete(answer));
-    }
-    await Promise.all(answers);
-  } finally {
-    void acp.close();
+  for await (const text of connection.messages) {
+    const json = await read(text);
+    if (json === undefined) continue;
+    const answer = (json.ok ? acp.receive(json.value) : acp.unreadable(json.issues[0]?.message ?? 'not JSON')).catch(
+      (error: unknown) => {
+        // The peer is gone: the work continues without a reader.
+        if (!signal.aborted) log.error({ error: String(error) }, 'an ACP message could not be answered');
+      },
+    );
+    answers.add(answer);
+    void answer.finally(() => answers.delete(answer));
   }
+  await Promise.all(answers);
 }
 
 const MAX_UNSENT = 256 * 1024;

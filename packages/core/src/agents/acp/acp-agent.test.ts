@@ -12,114 +12,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type E2AEnvelope, type E2AResponse, type JsonObject, newEnvelope } from '@dragoman/protocols';
+import type { JsonObject } from '@dragoman/protocols';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { isAlive } from '../../../test-support/is-alive.ts';
 import { memoryStore } from '../../../test-support/memory-store.ts';
-import { SilentLog } from '../../../test-support/silent-log.ts';
-import { systemClock } from '../../../test-support/system-clock.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
-import { TestIds } from '../../../test-support/test-ids.ts';
-import { ALL_PERMISSIONS, type Principal } from '../../call/principal.ts';
-import { Engine } from '../../engine/engine.ts';
-import { LimitedLog } from '../../ports/limited-log.ts';
-import type { Store } from '../../store/store.ts';
-import { JsonReader } from '../../worker-threads/json-reader.ts';
 import { eventually } from '../call.contract.ts';
-import { AcpAgent, type AcpAgentOptions } from './acp-agent.ts';
-import { acpChild } from './acp-child.ts';
-
-const program = fileURLToPath(new URL('../fixtures/acp-program.mjs', import.meta.url));
-const log = new SilentLog();
-const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
-
-type CoderOptions = Partial<AcpAgentOptions> & { readonly store?: Store; readonly command?: string };
-
-/** A server whose one agent is the fake program. */
-class Coder {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'dragoman-acp-')));
-  readonly store: Store;
-  readonly engine: Engine;
-  readonly #ids = new TestIds();
-  #requests = 0;
-
-  constructor(mode = '', { store = memoryStore(), command = process.execPath, ...options }: CoderOptions = {}) {
-    this.store = store;
-    this.engine = new Engine({ store, clock: systemClock, ids: this.#ids, log, defaultAgent: 'coder' });
-    this.engine.addAgent(
-      new AcpAgent({
-        id: 'coder',
-        open: acpChild({
-          ...{
-            id: 'coder',
-            command,
-            args: [program, mode],
-            env: async () => ({}),
-            cwd: options.cwd,
-            clock: systemClock,
-          },
-          childrenFolder: join(this.folder, 'children'),
-          log: new LimitedLog({ log, clock: systemClock }),
-          reader: new JsonReader(),
-        }),
-        access: { files: 'off', terminals: 'off' },
-        permissions: {},
-        workspaces: [],
-        startTimeoutMs: 10_000,
-        version: '1',
-        sessions: store.sessions,
-        folder: this.folder,
-        childrenFolder: join(this.folder, 'children'),
-        clock: systemClock,
-        log,
-        ...options,
-      }),
-      { maxParallel: 8 },
-    );
-    onTestFinished(() => this.stop());
-  }
-
-  async stop(): Promise<void> {
-    await this.engine.stop({ drainMs: 0 });
-    rmSync(this.folder, { recursive: true, force: true });
-  }
-
-  /** The frames of one prompt. */
-  ask(content: string, envelope: Partial<E2AEnvelope> = {}, principal = ADA) {
-    this.#requests += 1;
-    const requestId = envelope.request_id ?? `r${this.#requests}`;
-    const given = newEnvelope({
-      request_id: requestId,
-      method: 'chat.send',
-      is_stream: true,
-      params: { content },
-      ...envelope,
-    });
-    const frames: E2AResponse[] = [];
-    const over = (async () => {
-      const reading = this.engine.handle(given, { principal, signal: new AbortController().signal, log });
-      for await (const frame of reading) frames.push(frame);
-      return frames;
-    })();
-    return { requestId, frames, over };
-  }
-
-  async text(content: string, envelope: Partial<E2AEnvelope> = {}): Promise<string> {
-    return textOf(await this.ask(content, envelope).over);
-  }
-
-  async answer(given: object): Promise<void> {
-    await eventually(() => this.engine.questions.openFor(ADA).length).toBe(1);
-    const [open] = this.engine.questions.openFor(ADA);
-    const questionId = open?.question.question_id ?? '';
-    await this.engine.questions.answer({ questionId }, given, { principal: ADA, channel: 'test' });
-  }
-}
-
-function textOf(frames: readonly E2AResponse[]): string {
-  return frames.flatMap(({ body }) => (body['delta_kind'] === 'text' ? [String(body['delta'])] : [])).join('');
-}
+import { ADA, Coder, textOf } from './coder.contract.ts';
 
 test('a prompt is answered by chunks, and ends with the whole text', async () => {
   const frames = await new Coder().ask('echo hello there').over;
@@ -240,6 +139,20 @@ describe('the offer of this machine', () => {
   });
 });
 
+test('a client that vanished without a word is waited for no longer than two minutes', async () => {
+  const engineClock = new TestClock();
+  const coder = new Coder('', { access: { files: 'caller', terminals: 'off' }, engineClock });
+  const content = `call ${JSON.stringify({ method: 'fs/read_text_file', params: { path: '/project/a' } })}`;
+  const context = { cwd: '/project', client_capabilities: { fs: { read_text_file: true } } };
+  const { frames, over } = coder.ask(content, { channel_context: context });
+  await eventually(() => frames.at(-1)?.response_kind).toBe('acp.output_request');
+  const asked = frames.length;
+  await engineClock.advance(119_999);
+  expect(frames.length).toBe(asked);
+  await engineClock.advance(1);
+  expect(textOf(await over)).toContain('The client did not answer fs/read_text_file within 120 s.');
+});
+
 test('a mode is set before the prompt; one that the program does not have is refused', async () => {
   const coder = new Coder('modes');
   const inMode = (mode: string) => coder.ask('mode', { session_id: 's', params: { content: 'mode', mode } }).over;
@@ -298,6 +211,19 @@ test('a program that answers twice, or what nobody has asked, is read on', async
   const coder = new Coder();
   expect(await coder.text('twice')).toBe('once');
   expect(await coder.text('echo next')).toBe('echo next ');
+});
+
+test('a program that gives two callers the same session fails the second one, which sees nothing of the first', async () => {
+  const coder = new Coder('same');
+  const first = coder.ask('hold', { session_id: 's' });
+  await eventually(() => textOf(first.frames)).toBe('started');
+  const frames = await coder.ask('echo mine', { session_id: 's' }, { ...ADA, id: 'bob' }).over;
+  expect(frames.map(({ body }) => body['message'])).toEqual([
+    'session/new returned the sessionId of another open session',
+  ]);
+  coder.engine.runs.cancel({ owner: 'ada', requestId: first.requestId });
+  await first.over;
+  expect(await coder.text('echo on', { session_id: 's' })).toBe('echo on ');
 });
 
 test('an update for the session of another caller reaches neither caller', async () => {
@@ -473,6 +399,18 @@ test('a program that dies fails its prompts, and is started again', async () => 
   expect(second).not.toBe(first);
   await coder.stop();
   expect(isAlive(second)).toBe(false);
+});
+
+test('a message that exceeds the limit is reported in the answers that it may have been part of', async () => {
+  const coder = new Coder();
+  const other = coder.ask('hold', { session_id: 'other' });
+  await eventually(() => textOf(other.frames)).toBe('started');
+  const reported = expect.stringContaining('exceeds 8 MiB and was dropped');
+  const frames = await coder.ask('oversized').over;
+  expect(frames.at(-2)?.body).toEqual({ delta_kind: 'reasoning', delta: reported });
+  await eventually(() => other.frames.at(-1)?.body['delta']).toEqual(reported);
+  coder.engine.runs.cancel({ owner: 'ada', requestId: other.requestId });
+  await other.over;
 });
 
 test('a line without end ends the program', async () => {

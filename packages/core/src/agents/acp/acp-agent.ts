@@ -316,6 +316,9 @@ export class AcpAgent implements Agent {
     const { sessionId: made } = answer;
     if (typeof made !== 'string' || made === '')
       throw new AcpProgramError(-32603, 'session/new returned no sessionId', null);
+    // It would show one caller the conversation of another.
+    if ([...program.sessions.values()].some(({ id }) => id === made))
+      throw new AcpProgramError(-32603, 'session/new returned the sessionId of another open session', null);
     const session = opened(program, name, { id: made, cwd, answer });
     if (sessionId !== null) {
       await this.#options.sessions?.setRemote({ owner: principal.id, agentId: this.id, sessionId }, made);

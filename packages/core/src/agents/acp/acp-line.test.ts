@@ -27,6 +27,7 @@ test('a program that has 100 requests open gets errors for further ones, and its
     log: new LimitedLog({ log: new SilentLog(), clock, fields: {}, perSecond: 1 }),
     onRequest: () => new Promise(() => {}),
     onNotification: () => isNotified(),
+    onOversized: async () => {},
   });
   await notified;
   expect(sent).toHaveLength(50);

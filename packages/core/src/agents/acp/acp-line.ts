@@ -22,6 +22,8 @@ export interface AcpLineOptions {
   readonly onRequest: (method: string, params: JsonObject) => Promise<JsonObject>;
   /** Handles a notification; the next message is read when it resolves. */
   readonly onNotification: (method: string, params: JsonObject) => Promise<void> | void;
+  /** A message was dropped because it exceeds the limit. */
+  readonly onOversized: () => Promise<void>;
 }
 
 /** JSON-RPC with an ACP agent. */
@@ -71,10 +73,15 @@ export class AcpLine {
   }
 
   async #read(): Promise<void> {
-    const { transport, log } = this.#options;
+    const { transport, log, onOversized } = this.#options;
     for await (const json of transport.messages) {
-      if (json.ok) await this.#receive(json.value);
-      else log.write('warn', { error: json.issues[0]?.message }, 'the agent sent something that is not a message');
+      if (json.ok) {
+        await this.#receive(json.value);
+        continue;
+      }
+      const [issue] = json.issues;
+      log.write('warn', { error: issue?.message }, 'the agent sent something that is not a message');
+      if (issue !== undefined && OVERSIZED.has(issue.code)) await onOversized();
     }
     this.lose(await transport.lost);
   }
@@ -123,5 +130,7 @@ function paramsOf({ params }: { readonly params?: unknown }): JsonObject {
   return isObject(params) ? params : {};
 }
 
+/** Issues of a line and of an event. */
+const OVERSIZED: ReadonlySet<string> = new Set(['line_too_long', 'event_too_large']);
 const MOST_UNANSWERED = 100;
 const TOO_MANY = `At most ${MOST_UNANSWERED} requests may be open at once.`;

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import type { LimitedLog } from '../../ports/limited-log.ts';
 import type { Clock } from '../../ports/ports.ts';
+import { MAX_FRAME_BYTES } from '../agent-frame.ts';
 import { AcpLine, AcpProgramError } from './acp-line.ts';
 import type { PromptCapabilities } from './acp-prompt.ts';
 import type { AcpTransport } from './acp-transport.ts';
@@ -27,6 +28,10 @@ export class AcpProgram {
       transport,
       log,
       onNotification: (method, params) => (method === 'session/update' ? this.#updated(params) : undefined),
+      // It may have been part of any of them.
+      onOversized: async () => {
+        for (const turn of this.turns.values()) await turn.update(OVERSIZED);
+      },
       onRequest: async (method, params) => {
         const turn = this.turns.get(String(params['sessionId']));
         if (turn !== undefined) return turn.answer(method, params);
@@ -132,6 +137,13 @@ interface OpenProgram {
   readonly patienceMs: number;
 }
 
+const OVERSIZED: JsonObject = {
+  sessionUpdate: 'agent_thought_chunk',
+  content: {
+    type: 'text',
+    text: `A message of the agent's program exceeds ${MAX_FRAME_BYTES >> 20} MiB and was dropped. This answer may be incomplete.`,
+  },
+};
 /** Updates about a session that are not part of an answer. */
 const EARLY: ReadonlySet<string> = new Set(['available_commands_update', 'current_mode_update', 'session_info_update']);
 const MOST_EARLY = 16;

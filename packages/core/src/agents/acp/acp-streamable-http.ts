@@ -135,7 +135,9 @@ class HttpTransport implements AcpTransport {
     const events = new SseParser({ maxEventBytes: MAX_FRAME_BYTES });
     try {
       for await (const chunk of answer.body) {
-        for (const event of events.push(chunk)) if (event.ok) await this.#take(event.value.data, session);
+        for (const event of events.push(chunk)) {
+          await (event.ok ? this.#take(event.value.data, session) : this.messages.push(event));
+        }
       }
     } catch {
       // A broken stream has ended.

@@ -31,11 +31,11 @@ export class LocalTerminals {
     if (there === undefined) return refused(`cwd must be ${folder} or a folder below it; got ${show(cwd)}.`);
     const words = Array.isArray(args) ? args.filter((word) => typeof word === 'string') : [];
     // goose sends a whole line for a shell as the command.
-    const [program, ...rest] = words.length > 0 ? [command, ...words] : ['/bin/sh', '-c', command];
+    const line = words.length > 0 ? [command, ...words] : ['/bin/sh', '-c', command];
     const started = startChild({
       agentId,
-      command: program,
-      args: rest,
+      command: '/bin/sh',
+      args: ['-c', WITH_LIFELINE, 'sh', ...line],
       env: variablesIn(env),
       cwd: there,
       folder: childrenFolder,
@@ -93,7 +93,6 @@ class Terminal {
   constructor(child: Child, limit: number) {
     this.child = child;
     this.#limit = limit;
-    child.stdin.end();
     const printed = [child.stdout, child.stderr].map((stream) => {
       stream.on('data', (chunk: Buffer) => this.#add(chunk));
       return new Promise<void>((resolve) => stream.once('close', resolve));
@@ -135,6 +134,11 @@ function refused(message: string, code = -32602): never {
   throw new AcpProgramError(code, message, null);
 }
 
+/**
+ * Runs a command without input. The shell's own input is open as long as this process runs; when it ends, the command and all processes of
+ * its group are killed. The second is for a command that is being ended politely.
+ */
+const WITH_LIFELINE = 'exec 3<&0 </dev/null; { read -r _ <&3; sleep 1; kill -9 0; } >/dev/null 2>&1 & exec "$@" 3<&-';
 const MOST_TERMINALS = 16;
 const MOST_BYTES = 1024 * 1024;
 const NOT_FOUND = -32002;

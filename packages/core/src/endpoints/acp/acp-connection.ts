@@ -92,18 +92,21 @@ export class AcpConnection {
       return this.#send(errorFor(id, failure('busy', { retry_after: 1 }, 'Too many requests at once.')));
     }
     this.#requests.set(id, () => {});
+    let answered: Answered;
     try {
-      const { result = {}, error, afterwards } = await this.#handle(method, params, id);
-      await this.#send({ jsonrpc: '2.0', id, ...(error === undefined ? { result } : { error }) });
-      this.#requests.delete(id);
-      await afterwards?.();
+      answered = await this.#handle(method, params, id);
     } catch (error) {
       const known = failureOf(error);
       if (known === undefined) this.#options.log.error({ method, error: String(error) }, 'an ACP request failed');
-      await this.#send(errorFor(id, known ?? failure('internal')));
+      answered = { error: acpError(known ?? failure('internal')) };
+    }
+    const { result = {}, error, afterwards } = answered;
+    try {
+      await this.#send({ jsonrpc: '2.0', id, ...(error === undefined ? { result } : { error }) });
     } finally {
       this.#requests.delete(id);
     }
+    await afterwards?.();
   }
 
   #handle(method: string, params: JsonObject, id: JsonRpcId): Promise<Answered> {
@@ -188,10 +191,11 @@ export class AcpConnection {
     cwd: string,
     { agent, mcpServers }: { agent: string; mcpServers?: Json | undefined },
   ): AcpSession {
+    const given = { cwd, mcpServers: listIn(mcpServers), noticed: undefined };
     const open = this.#sessions.get(id);
-    if (open !== undefined) return open;
+    if (open !== undefined) return Object.assign(open, given);
     this.#requireRoom();
-    const session = { id, cwd, agent, running: undefined, mcpServers: listIn(mcpServers), noticed: undefined };
+    const session = { id, agent, running: undefined, ...given };
     this.#sessions.set(id, session);
     return session;
   }

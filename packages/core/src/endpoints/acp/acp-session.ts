@@ -3,13 +3,13 @@ import type { Json, JsonObject } from '@dragoman/protocols';
 /** A conversation that is open on a connection. */
 export interface AcpSession {
   readonly id: string;
-  readonly cwd: string;
+  cwd: string;
   /** The agent that answers the next prompt. */
   agent: string;
   /** The request that is being answered now. */
   running: RunningRequest | undefined;
   /** The MCP servers that the client named. */
-  readonly mcpServers: readonly Json[];
+  mcpServers: readonly Json[];
   /** The agent for which the client has been notified that such servers are not used. */
   noticed: string | undefined;
 }

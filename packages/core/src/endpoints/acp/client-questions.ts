@@ -67,6 +67,8 @@ export class ClientQuestions {
         if (code === 'conflict') return;
         if (code !== 'not_found') {
           log.warn({ question_id: questionId, error: String(error) }, 'an answer to a question was rejected');
+          // The client shows the question no longer.
+          if (code === 'invalid_message' && given !== DECLINE) await this.#answer(questionId, DECLINE);
           return;
         }
         if (!isRunning() || !this.#open.has(questionId)) return;
@@ -89,7 +91,8 @@ export class ClientQuestions {
   }
 }
 
+const DECLINE: JsonObject = { action: 'decline' };
 /** The client cannot show the question. */
-const DECLINED: JsonObject = { result: { action: 'decline' } };
+const DECLINED: JsonObject = { result: DECLINE };
 /** How soon an answer is sent again. */
 const RETRY_MS = 500;
