@@ -26,7 +26,7 @@ async function* one(body: AsyncIterable<Uint8Array>, read: ReadFrame): Frames {
     if (length > MAX_FRAME_BYTES) return yield reject(TOO_LARGE);
     parts.push(part);
   }
-  // An empty body is not an invalid frame; it is no answer.
+  // An empty body counts as no answer, not as an invalid frame.
   if (length > 0) yield await read(Buffer.concat(parts, length));
 }
 

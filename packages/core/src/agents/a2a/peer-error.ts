@@ -35,7 +35,7 @@ export function readPeerError(json: Json, httpStatus: number): PeerError | undef
   return peerError(typeof words === 'string' ? words : '', { code: number, httpStatus });
 }
 
-/** An error with its kind, which its code decides, else its message, else the HTTP status. */
+/** An error with its kind. HTTP 401, 403, 429 and 503 decide it; else the code, the message, then any other status. */
 export function peerError(
   words: string,
   { code, httpStatus, retryAfter }: { code?: number | undefined; httpStatus: number; retryAfter?: number | undefined },
