@@ -84,7 +84,7 @@ export class McpCatalogue {
   }
 }
 
-/** Of two tools of a kind with the same name, the one from the earlier source; an agent and a tool may share a name. */
+/** Keeps the first of several tools of a kind with the same name. An agent and a tool may share a name. */
 function distinct(tools: readonly Tool[]): Tool[] {
   const seen = new Set<string>();
   return tools.filter((tool) => {

@@ -33,7 +33,7 @@ export class McpCompletions {
     return { completion: { values: all.slice(0, MOST), total: all.length, hasMore: all.length > MOST } };
   }
 
-  /** A prompt of this server takes free text. */
+  /** The arguments of this server's own prompts are free text, so there is nothing to complete. */
   async #ofPrompt(name: string, params: CompleteParams, call: McpCall): Promise<readonly string[]> {
     const { prompts, upstream } = this.#options;
     if (await prompts.isOwn(name, call)) return [];

@@ -118,7 +118,7 @@ export class McpResources {
       channel: 'mcp',
       provenance: newProvenance({ source_protocol: 'mcp', converter: 'dragoman' }),
     });
-    // Unlike the other resources it is a request that is recorded, so it counts.
+    // Unlike the other resources, a conversation is read by a recorded request, so it counts against the limits.
     const final = await engine.handle(envelope, { principal, signal: new AbortController().signal, log }).final();
     const { result } = final === undefined ? {} : (frameFrom(final.text).body as { result?: { messages?: Message[] } });
     if (result?.messages === undefined || result.messages.length === 0) return undefined;

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Json } from '@dragoman/protocols';
 
-/** Lists of values as texts that pass through a client: only a server with the same key can make them. */
+/** Signs lists of values that pass through a client, so that only a server with the same key can make them. */
 export class Seals {
   readonly #key: Buffer;
 
