@@ -36,7 +36,7 @@ export interface Agent extends AsyncDisposable {
   /** A client may name MCP servers for its session with this agent. */
   readonly takesMcpServers?: true | undefined;
   answer(envelope: E2AEnvelope, call: Call): AsyncIterable<AgentPart>;
-  /** Resolves when the agent is reachable; `undefined` when it is reachable now. Absent on agents that always are. */
+  /** Resolves when the agent is reachable; `undefined` when it is reachable now. Absent if it always is. */
   whenReachable?(): Promise<void> | undefined;
   /**
    * A key of the event that a frame reports. Present where the agent gives the same answer again after a restart: frames whose key is
