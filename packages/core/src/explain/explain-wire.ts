@@ -63,7 +63,7 @@ function meaningOf(code: string): { readonly meaning?: string } {
   return isWireErrorCode(code) ? { meaning: WIRE_ERRORS[code].meaning } : {};
 }
 
-/** The errors with which a call is refused before its permission is checked. */
+/** The errors of refused requests: there was no call, so there is no permission to show. */
 const REFUSALS: ReadonlySet<string> = new Set([
   ...['invalid_message', 'schema_violation', 'unknown_type', 'unauthorized', 'capability_missing', 'not_found'],
   ...['busy', 'rate_limited'],
