@@ -50,7 +50,6 @@ export function hasMember(json: JsonObject, member: string): boolean {
   return Object.hasOwn(json, member) && json[member] !== null;
 }
 
-/** The issue of a frame with more bytes than the limit. */
 export function frameTooLarge(limit: number): Issue {
   return {
     pointer: '',

@@ -28,7 +28,7 @@ export class AgentSocketHub {
   readonly #reader: JsonReader;
   readonly #lines = new Map<string, SharedLine[]>();
   readonly #connections = new Set<AgentConnection>();
-  /** Requests that wait for an agent to connect. */
+  /** The agents that requests wait for, by id. */
   readonly #awaited = new Map<string, { readonly connected: Promise<void>; readonly onConnected: () => void }>();
 
   constructor({ maxFrameBytes = MAX_FRAME_BYTES, reader = new JsonReader(), ...options }: HubOptions) {

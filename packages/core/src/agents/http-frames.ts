@@ -1,10 +1,8 @@
 import { type Issue, type Json, LineSplitter, type Outcome, reject, SseParser } from '@dragoman/protocols';
 import { MAX_FRAME_BYTES } from './agent-frame.ts';
 
-/** Reads the frames out of a body. */
 export type FrameReader = (body: AsyncIterable<Uint8Array>, read: ReadFrame) => AsyncIterable<Outcome<Json>>;
 
-/** Reads the JSON of one frame. */
 export type ReadFrame = (source: Uint8Array | string) => Outcome<Json> | Promise<Outcome<Json>>;
 
 type Frames = AsyncGenerator<Outcome<Json>, void, undefined>;

@@ -37,7 +37,6 @@ export interface DriverContext {
   readonly hub?: AgentSocketHub;
   /** Receives pushes: frames that answer no request. */
   readonly onPush?: OnPush;
-  /** The outbound gate. */
   readonly gate: NetworkGate;
   /** Resolves the references in `env` and `headers`. Default: variables and files, without a vault. */
   readonly references?: References;

@@ -218,7 +218,7 @@ function textOr<Otherwise>(value: unknown, otherwise: Otherwise): string | Other
   return typeof value === 'string' && value !== '' ? value : otherwise;
 }
 
-/** As `mailboxMessageId` writes it. */
+/** The ids of acknowledgements, as `mailboxMessageId` makes them. */
 const ACKNOWLEDGEMENT_ID = /^msg_(\d{1,15})_([0-9a-f]{8})$/;
 
 /**

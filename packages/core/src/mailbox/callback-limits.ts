@@ -4,9 +4,9 @@ import { refuse } from '../refusals/refused.ts';
 import { addressOf } from './callback-address.ts';
 
 export interface CallbackLimitSettings {
-  /** Callbacks of one sender that may wait. */
+  /** How many callbacks of one sender may wait. */
   readonly queuedPerSender: number;
-  /** Callbacks per minute to one host from all senders without a key together. */
+  /** How many callbacks per minute all senders without a key together may have sent to one host. */
   readonly anonymousPerHost: number;
 }
 

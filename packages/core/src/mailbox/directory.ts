@@ -35,8 +35,8 @@ export class Directory {
   }
 
   /**
-   * The agent with the recipient's `agentId`, or without one, with its id or name. A message without a recipient, or to
-   * the mailbox itself, goes to the first agent with the `taskType` among its skills that the sender may call, else to
+   * Finds the recipient by its `agentId`; if the message has none, by its id or name. A message without a recipient, or
+   * to the mailbox itself, goes to the first agent with the `taskType` among its skills that the sender may call, else to
    * the default agent.
    */
   find({ to, metadata }: MailboxMessage, principal: Principal): Addressed {

@@ -231,7 +231,7 @@ export class Letters {
     });
   }
 
-  /** Work that continues after its client has disconnected. */
+  /** Tracks work that continues after its client has disconnected, so that `drain` waits for it. */
   #follow<Result>(work: Promise<Result>): Promise<Result> {
     const followed = work
       .catch((error: unknown) => logUnlessRefused(error, this.#options.log))

@@ -56,7 +56,6 @@ export interface MailboxSettings extends LetterSettings {
   readonly holdMs: number;
 }
 
-/** The sender of a message. */
 export interface Sender {
   readonly principal: Principal;
   readonly idempotencyKey?: string | undefined;

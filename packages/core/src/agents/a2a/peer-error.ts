@@ -1,7 +1,6 @@
 import { type Failure, failure, isObject, type Json, type JsonObject, redacted } from '@dragoman/protocols';
 import { A2A_ERRORS } from '@dragoman/protocols/lf-a2a';
 
-/** The kind of an error of a remote agent. */
 export type PeerErrorKind =
   | 'task_not_found'
   /** The agent does not know the operation, version or binding; another one may work. Nothing was done. */

@@ -101,5 +101,5 @@ export function stateWithoutFrames(progress: RequestProgress | null): TaskState 
 }
 
 const DEFAULT_PAGE = 50;
-/** More than the requests that an agent answers at a time. */
+/** Higher than the number of requests that are answered at the same time. */
 const MOST_ANSWERING = 10_000;

@@ -28,7 +28,7 @@ export interface PushNotificationsOptions {
   readonly vault: Pick<Vault, 'seal' | 'unseal'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Callbacks of one caller that may wait. */
+  /** How many callbacks of one caller may wait. */
   readonly mostQueued: number;
 }
 
@@ -130,7 +130,9 @@ export class PushNotifications {
     return this.#options.store.pushConfigs.remove(key, configId);
   }
 
-  /** The headers of a delivery, or the reason why it is not sent. None for deliveries of other senders. */
+  /**
+   * The headers of a delivery, or the reason why it is not sent. Empty for a delivery that is not a push notification.
+   */
   async headersFor(deliveryId: string): Promise<Readonly<Record<string, string>> | string> {
     const [, name] = /^push-([0-9a-f]{32})-/.exec(deliveryId) ?? [];
     if (name === undefined) return {};
@@ -269,5 +271,5 @@ function refuseUrl(message: string): never {
 }
 
 const MOST_CONFIGS = 10;
-/** Characters of text in one notification. */
+/** The limit on the characters of text in one notification. */
 const LONGEST = 65_536;

@@ -64,14 +64,14 @@ export interface OpenTask {
   current(): Task;
   /** The events after the start, or after the given event; ends with the task. */
   events(after?: EventId, options?: EventOptions): AsyncIterable<readonly NumberedEvent[]>;
-  /** Resolves with the task when it has reached such a state. */
+  /** Resolves with the task when `isReached` accepts its state. */
   reached(isReached: (state: TaskState) => boolean): Promise<TaskFold>;
 }
 
 export interface EventOptions {
   /** The limit on the characters of text in one event. */
   readonly longest?: number;
-  /** Ends at an unanswered question too. */
+  /** Whether the events also end at an open question. Default: false. */
   readonly untilQuestion?: boolean;
 }
 

@@ -181,7 +181,7 @@ function objectOutput(schema: JsonObject | null): JsonObject | undefined {
   return schema?.['type'] === 'object' ? schema : undefined;
 }
 
-/** The methods for a workflow in the request, with the names of their tools. */
+/** The methods that take a workflow in the request, with the names of their tools. */
 const AD_HOC: Readonly<Record<string, string>> = {
   'workflow.execute': 'run_workflow',
   'workflow.validate': 'check_workflow',

@@ -19,7 +19,10 @@ export interface CompletionsOptions {
   readonly upstream: Upstream;
 }
 
-/** `completion/complete`: agents, conversations and workflows for this server's templates; the rest is forwarded to the server that has it. */
+/**
+ * `completion/complete`: completes this server's templates, and forwards other references to the servers that have
+ * them.
+ */
 export class McpCompletions {
   readonly #options: CompletionsOptions;
 

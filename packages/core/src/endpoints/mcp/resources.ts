@@ -25,7 +25,8 @@ export interface ResourcesOptions {
 type Asker = Pick<McpCall, 'principal' | 'agentId' | 'signal'>;
 
 /**
- * Answers, conversations and stored workflows of a caller as resources, and the resources of the MCP servers in the configuration.
+ * Answers, conversations, stored workflows and documents of a caller as resources, and the resources of the MCP servers
+ * in the configuration.
  */
 export class McpResources {
   readonly #options: ResourcesOptions;
@@ -34,7 +35,9 @@ export class McpResources {
     this.#options = options;
   }
 
-  /** The most recent conversations, and the workflows that this caller may run. */
+  /**
+   * The recent conversations, the workflows and documents that this caller may use, and the resources of other servers.
+   */
   async list(asker: Asker): Promise<JsonObject[]> {
     const { store, stored, bases, upstream } = this.#options;
     const { principal } = asker;

@@ -10,7 +10,7 @@ export class Seals {
     this.#key = key;
   }
 
-  /** `purpose` separates the texts of different uses. */
+  /** A text that is sealed for one purpose cannot be opened for another. */
   seal(purpose: string, values: readonly Json[]): string {
     const body = Buffer.from(JSON.stringify([...values, purpose])).toString('base64url');
     return `${body}.${this.#sign(body).toString('base64url')}`;

@@ -223,7 +223,8 @@ export class ToolCalls {
       if (isOwn) engine.runs.cancel(key, 'The call was cancelled by its client.');
       over.end(CANCELLED);
     };
-    // 2026-07-28, Cancellation: a closed stream cancels. Before, a lost connection did not; nor does a server that stops.
+    // 2026-07-28, Cancellation: a closed stream cancels the call. In earlier revisions a lost connection does not. A
+    // server that stops never cancels.
     const leave = () => {
       if (engine.runs.table.draining.aborted) over.end(new Refused(failure('interrupted', { retry_after: 5 })));
       else if (session === undefined) cancel();
@@ -244,7 +245,8 @@ export class ToolCalls {
           const state = { requestId: key.requestId, questionId: question.question_id };
           if (!canElicit(call.capabilities, question)) return fold.result();
           const request = elicitation(question, call.version);
-          // 2026-07-28: the call ends, and the client repeats it with the answer. Before, the question is sent on the stream of the call.
+          // 2026-07-28: the call ends, and the client repeats it with the answer. In earlier revisions, the question is
+          // sent on the stream of the call.
           if (session === undefined) return this.#inputRequired(state, request, call);
           elicited.add(question.question_id);
           yield { jsonrpc: '2.0', id: question.question_id, ...request };
