@@ -131,7 +131,7 @@ interface PendingMessage {
   readonly take: (answer: ConnectionAnswer) => void;
 }
 
-/** The message of this server that a message is about: it answers it, or asks a question about it. */
+/** The id of this server's message that a received message answers, or asks a question about. */
 function aboutOf(message: A2AMessage): string | undefined {
   if (message.message_type === 'response' || message.message_type === 'error') return message.correlation_id;
   if (message.message_type !== 'request' || message.payload.method !== QUESTION_METHOD) return undefined;

@@ -81,8 +81,8 @@ function shortContent(message: A2AMessage): string {
   return content.value.text;
 }
 
-/** A placeholder for the signature; it is not covered by the signature. */
+/** A placeholder, replaced by the signature, which does not cover its own member. */
 const NO_SIGNATURE = 'AAAA';
 
-/** Including the member name; the longest signature is RSA with 8192 bits. */
+/** The most bytes of a signature with its member name. The longest signature is RSA with 8192 bits. */
 const SIGNATURE_BYTES = 2048;

@@ -69,7 +69,9 @@ export interface MessagesEntrance {
   readonly counted?: boolean;
   /** The caller's idempotency key for the one request. */
   readonly idempotencyKey?: string | undefined;
-  /** Called when a signature first proves the caller: whether that agent may have one more connection. Absent: it may. */
+  /**
+   * Whether an agent may have one more connection. Called when a signature first proves the caller. Default: it may.
+   */
   readonly seat?: (principal: Principal) => boolean;
   /** For connections: sends a message that is not an answer. Absent where each message gets one answer. */
   readonly send?: (answer: MessageAnswer) => unknown;
@@ -98,7 +100,10 @@ export class Messages {
   }
 }
 
-/** The messages of one connection, in one session. An endpoint without connections makes one for each message. */
+/**
+ * The messages of one connection, in one session. An endpoint without connections opens a conversation for each
+ * message.
+ */
 export class Conversation {
   readonly #options: MessagesOptions;
   readonly #entrance: MessagesEntrance;
@@ -190,7 +195,7 @@ export class Conversation {
     if (!('principal' in proven)) return proven;
     const { principal, nonce } = proven;
     if (nonce !== undefined && this.#speaker === undefined) {
-      // Before the message has any effect, so that it can be sent again over another connection.
+      // Checked before the message has any effect, so that it can be sent again over another connection.
       this.#isTurnedAway ||= this.#entrance.seat?.(principal) === false;
       if (this.#isTurnedAway) return failure('busy', { retry_after: 1 }, NO_PLACE);
       this.#speaker = principal.id;
@@ -266,7 +271,7 @@ export class Conversation {
     const envelope = { ...(a2aMessagesDialect.toEnvelope(message) as E2AEnvelope), is_stream: true };
     const frames = engine.handle(envelope, {
       principal,
-      // Created on access: a recorded request has its own signal.
+      // Read only if needed, because reading it creates it; a recorded request has its own signal.
       get signal() {
         return entrance.signal;
       },
@@ -306,7 +311,10 @@ export class Conversation {
       : questionMessage(question, envelope);
   }
 
-  /** Recorded like every request, so that a repeat gets the same answer: the rest of the request that asked the question. */
+  /**
+   * Passes an answer to its question. The answer is recorded like every request, so that a repeat gets the same reply:
+   * the rest of the answer to the request that asked.
+   */
   async #answerQuestion(
     params: JsonObject,
     { message, text, proven }: { message: A2AMessage; text: Uint8Array | string; proven: Proof },

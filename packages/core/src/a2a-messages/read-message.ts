@@ -7,14 +7,14 @@ import type { SignedBytes } from '../worker-threads/json-thread.ts';
 export interface MessageRead {
   /** The ids that an answer can name, even if the message is invalid. */
   readonly about: Json;
-  /** The message. A long one is without its payload, which `whole` builds after the sender is proven. */
+  /** The message. A long message lacks its payload here; `whole` adds it after the sender is proven. */
   readonly head: Outcome<A2AMessage>;
   /** The signed bytes of a long message. */
   readonly signed?: SignedBytes;
   whole(): A2AMessage | Promise<A2AMessage>;
 }
 
-/** Reads an A2A message, a long one in a thread. The issues are those of a text that is not JSON. */
+/** Reads an A2A message, a long one in a worker thread. Fails only for a text that is not JSON. */
 export function readMessage(
   source: Uint8Array | string,
   { reader, now, ...options }: JsonReadOptions & { readonly reader: JsonReader; readonly now: Date },

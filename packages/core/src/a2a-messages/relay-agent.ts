@@ -39,7 +39,7 @@ export interface RelayAgentOptions {
 
 /** Sends messages to a remote agent. */
 export interface Reach {
-  /** Resolves when the agent is reachable; `undefined` when it is reachable now. Absent where it always is. */
+  /** Resolves when the agent is reachable; `undefined` when it is reachable now. Absent if it always is. */
   whenReachable?(): Promise<void> | undefined;
   /** Sends a message, and returns the agent's answer to the request `about`. Rejects with `Refused` where the agent cannot be reached. */
   exchange(message: A2AMessage, asking: Asking): Promise<Exchanged>;

@@ -34,13 +34,13 @@ export interface Proof {
   readonly principal: Principal;
   /** The nonce of a signed message, to be recorded together with the effect of the message. */
   readonly nonce?: NonceRow;
-  /** The key it was signed with. */
+  /** The fingerprint of the key that signed the message. */
   readonly fingerprint?: string;
 }
 
 /**
- * Proves the sender of a message, cheapest check first: API key, sender id, time, signature. The caller records the nonce after that,
- * so that a forged message uses up none.
+ * Proves the sender of a message, cheapest check first: API key, sender id, time, signature. The nonce is recorded
+ * later, by the caller of this class, so that a forged message uses up no nonce.
  */
 export class SenderProof {
   readonly #callers: Callers;
@@ -52,9 +52,9 @@ export class SenderProof {
   readonly #window: FreshnessWindow;
   readonly #keys = new Map<string, { readonly pem: string; readonly keys: readonly PublicKey[] }>();
   #verifying = 0;
-  /** The latest use of the deleted nonces: even if the clock is set back, no message from before then is accepted. */
+  /** When a deleted nonce was last used. No message from before is accepted, even if the clock is set back. */
   #forgotten = 0;
-  /** The number of nonces, or a few more: a replay counts until the next purge. */
+  /** The number of nonces, or a few more, because replays are counted until the next purge. */
   #kept = 0;
 
   constructor(options: SenderProofOptions) {
@@ -104,7 +104,7 @@ export class SenderProof {
     const named = auth.public_key_fingerprint;
     // The message only hints which key to try; the key itself is always one that the operator has set for this agent.
     const keys = this.#keysOf(sender).filter(({ fingerprint }) => named === undefined || fingerprint === named);
-    // The same for every sender: otherwise an old message would show which agents exist.
+    // Also checked for unknown senders: otherwise an old message would show which agents exist.
     const issue = this.#freshOr(message, this.#signedWindow());
     if (issue !== undefined) return issue;
     if (this.#verifying >= MOST_VERIFYING) return failure('busy', { retry_after: 1 });
@@ -158,7 +158,7 @@ export class SenderProof {
     return keys;
   }
 
-  /** The message of a deleted nonce is at most `future` later than the use of the nonce. */
+  /** Excludes messages whose nonces may be deleted: their time is at most `future` after the use of the nonce. */
   #signedWindow(): FreshnessWindow {
     const { past, future } = this.#window;
     const sinceForgotten = this.#clock.now().getTime() - (this.#forgotten + future);
@@ -184,7 +184,7 @@ const DUMMY_KEY: PublicKey = (() => {
 /** Limits concurrent checks, so that a flood of signatures does not delay other callers. */
 const MOST_VERIFYING = 512;
 
-/** Some 150 MB on disk. */
+/** About 150 MB on disk. */
 const MOST_NONCES = 1_000_000;
 const FULL = 'Too many signed messages to detect replays; try again later.';
 

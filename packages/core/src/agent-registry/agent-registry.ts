@@ -28,9 +28,9 @@ export interface AgentRegistryOptions {
   readonly hosted: { agents(): readonly HostedAgent[]; version(): number };
   /** Whether an id outside the registry belongs to another caller. Such an id cannot be registered. */
   readonly isTaken: (agentId: string, owner: string) => boolean;
-  /** These ids. They cannot be registered in another spelling either. */
+  /** The ids for which `isTaken` may return true. They cannot be registered in another upper or lower case either. */
   readonly names?: () => Iterable<string>;
-  /** How many one caller may register. Default: 1,000. */
+  /** How many agents one caller may register. Default: 1,000. */
   readonly mostOwned?: number;
   /** Called for every agent that was added, changed or removed, so that routing can follow. */
   readonly onChange?: (agent: RegisteredAgent, what: 'put' | 'removed') => void;
@@ -68,7 +68,7 @@ export class AgentRegistry {
     this.#onChange = onChange;
   }
 
-  /** Reads the recorded agents, and again after another process has changed them. Returns false when some must be read once more. */
+  /** Reads the recorded agents; called again after another process has changed them. `false`: call it once more. */
   load(): Promise<boolean> {
     return this.#writes.reading(
       () => this.#store.list(),
@@ -98,7 +98,7 @@ export class AgentRegistry {
     }
   }
 
-  /** A heartbeat in the future counts as now: the clock was set back. */
+  /** When a heartbeat was received, on the monotonic clock. One in the future counts as now: the clock was set back. */
   #elapsedAt({ lastHeartbeat }: Pick<RegistrationRow, 'lastHeartbeat'>): number {
     return this.#clock.elapsed() - Math.max(0, this.#clock.now().getTime() - lastHeartbeat);
   }
@@ -166,8 +166,8 @@ export class AgentRegistry {
   }
 
   /**
-   * Administration has removed an agent: removes its own registration and the agents that it has registered, because no other caller
-   * owns them. Returns how many were removed.
+   * Called when administration has removed an agent. Removes the agent's own registration and the agents that it has
+   * registered, because no other caller owns them. Returns how many were removed.
    */
   async forget(agentId: string): Promise<number> {
     let forgotten = 0;
@@ -205,7 +205,7 @@ export class AgentRegistry {
   #refuseTaken(agentId: string, owner: string, known: RegisteredAgent | undefined): void {
     const isAnothers = known !== undefined && known.owner !== owner && (known.owner === undefined || agentId !== owner);
     if (isAnothers || this.#isTaken(agentId, owner)) refuseAnothers(agentId);
-    // The current owner keeps an id, and a caller's own name is its own.
+    // A caller may update its registration, and register its own name, even if another id is alike.
     const other = known === undefined && agentId !== owner ? this.#alike(agentId) : undefined;
     if (other !== undefined) {
       const [one, taken] = [agentId, other].map((id) => JSON.stringify(id));

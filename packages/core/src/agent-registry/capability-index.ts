@@ -34,7 +34,7 @@ export class CapabilityIndex<Agent extends Indexed> {
     return this.#agents.get(agentId);
   }
 
-  /** The id of an agent that differs from this one in the case of its letters alone. */
+  /** The id of another agent that differs from this one only in upper and lower case. */
   alike(agentId: string): string | undefined {
     return this.#spellings.alike(agentId);
   }
@@ -100,7 +100,7 @@ function areSame(one: readonly string[], other: readonly string[]): boolean {
   return one === other || (one.length === other.length && one.every((name, at) => name === other[at]));
 }
 
-/** By code unit: the same order on every machine. */
+/** Compares by code unit, so that the order is the same on every machine. */
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

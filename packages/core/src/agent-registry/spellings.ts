@@ -24,7 +24,7 @@ export function areAlike(one: string, other: string): boolean {
   return one !== other && folded(one) === folded(other);
 }
 
-/** Ids are ASCII. */
+/** Lower case is enough, because ids are ASCII. */
 function folded(id: string): string {
   return id.toLowerCase();
 }

@@ -50,7 +50,6 @@ export function hasMember(json: JsonObject, member: string): boolean {
   return Object.hasOwn(json, member) && json[member] !== null;
 }
 
-/** The issue of a frame with more bytes than the limit. */
 export function frameTooLarge(limit: number): Issue {
   return {
     pointer: '',
@@ -64,7 +63,7 @@ function statusOf(kind: string): E2AResponse['status'] {
   return kind === 'e2a.error' || kind === 'acp.jsonrpc_error' ? 'failed' : 'succeeded';
 }
 
-/** The largest frame, over every driver. A larger one ends the request that it answers. */
+/** The limit on one frame, for every driver. A larger frame ends the request that it answers. */
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -73,7 +72,7 @@ export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
  */
 export const READ_PAST_LIMIT = 8;
 
-/** The length of an unreadable frame that is searched for the request it names. */
+/** How much of the beginning of an unreadable frame is searched for the id of its request. */
 export const EXCERPT_LENGTH = 1024;
 
 /** Kinds that end an answer by themselves. */

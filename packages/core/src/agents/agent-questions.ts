@@ -15,8 +15,8 @@ export interface AgentQuestionsOptions {
 }
 
 /**
- * The questions that an agent outside this process asks in its frames. They are put to people like those of every agent, and the answer
- * is sent to the agent. Meanwhile its other frames are passed on.
+ * The questions that an agent outside this process asks in its frames. Each question is put to a person, and the answer
+ * is sent to the agent. Meanwhile the agent's other frames are passed on.
  */
 export class AgentQuestions {
   readonly #options: AgentQuestionsOptions;

@@ -28,7 +28,7 @@ export class AgentSocketHub {
   readonly #reader: JsonReader;
   readonly #lines = new Map<string, SharedLine[]>();
   readonly #connections = new Set<AgentConnection>();
-  /** Requests that wait for an agent to connect. */
+  /** The agents that requests wait for, by id. */
   readonly #awaited = new Map<string, { readonly connected: Promise<void>; readonly onConnected: () => void }>();
 
   constructor({ maxFrameBytes = MAX_FRAME_BYTES, reader = new JsonReader(), ...options }: HubOptions) {
@@ -47,12 +47,12 @@ export class AgentSocketHub {
     return this.#lines.has(id);
   }
 
-  /** Serves an agent over its connection; resolves when that is over. */
+  /** Serves an agent over its connection; resolves when the connection has ended. */
   async attach(id: string, connection: AgentConnection): Promise<void> {
     const sender = new ConnectionSender(connection);
     const line = new SharedLine({ agentId: id, sender, ...this.#options });
     const arrived = new InOrder();
-    // After the frame that is being read.
+    // Queued behind the frame that is being parsed, so that this frame still counts.
     const lose = () =>
       arrived.push(undefined, () =>
         line.lose(connectionLost(socketFault(connection.signal.reason, this.maxReadBytes))),
@@ -129,12 +129,14 @@ interface HubOptions {
   readonly onPush?: OnPush;
   /** Called when an agent connects, and when its last connection is gone. */
   readonly onChanged?: ((id: string, isConnected: boolean) => void) | undefined;
-  /** The largest frame. */
+  /** The limit on the bytes of one frame. */
   readonly maxFrameBytes?: number;
   readonly reader?: JsonReader;
 }
 
-/** Whether a text has more bytes than this. No character has more than three for each of its units. */
+/**
+ * Whether a text has more bytes than this in UTF-8. A UTF-16 unit takes at most three, so short texts are not counted.
+ */
 function isLonger(text: string, bytes: number): boolean {
   return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 }

@@ -33,17 +33,17 @@ export interface Agent extends AsyncDisposable {
   readonly id: string;
   /** The agent registered itself; the operator has not configured it. */
   readonly isForeign?: true;
-  /** Its sessions may have MCP servers that their client names. */
+  /** A client may name MCP servers for its session with this agent. */
   readonly takesMcpServers?: true | undefined;
   answer(envelope: E2AEnvelope, call: Call): AsyncIterable<AgentPart>;
-  /** Resolves when the agent is reachable; `undefined` when it is reachable now. Absent where it always is. */
+  /** Resolves when the agent is reachable; `undefined` when it is reachable now. Absent if it always is. */
   whenReachable?(): Promise<void> | undefined;
   /**
    * A key of the event that a frame reports. Present where the agent gives the same answer again after a restart: frames whose key is
    * already recorded are then left out.
    */
   frameKey?(frame: E2AResponse): string;
-  /** Removes what it keeps for sessions that are no longer recorded. */
+  /** Removes the agent's data for sessions that are no longer recorded. */
   tidy?(): Promise<void>;
   /**
    * Why this caller may not send this request; `undefined` when it may. Only the server's own targets have this method: they check

@@ -11,7 +11,7 @@ import { type AnswerMapping, mapAnswer } from './map-answer.ts';
 export interface AnsweringOptions {
   readonly clock: Clock;
   readonly ids: Ids;
-  /** The bytes of one answer, over all its frames. A longer one would fill the disk, and the memory of readers that take it whole. */
+  /** The limit on one answer, over all its frames: it must not fill the disk or a reader's memory. Default: 64 MiB. */
   readonly answerBytes?: number | undefined;
 }
 

@@ -35,7 +35,6 @@ export class TestContext {
     return parts;
   }
 
-  /** The messages that were logged. */
   get logged(): string[] {
     return this.log.lines.map((line) => line.message);
   }
@@ -50,7 +49,7 @@ export function eventually<T>(what: () => T | Promise<T>) {
   return expect.poll(what, { timeout: 30_000, interval: 5 });
 }
 
-/** The failure or error in the last part of an answer. */
+/** The failure in the last part of an answer. */
 export function failureIn(parts: readonly AgentPart[]) {
   const last = parts.at(-1);
   return last?.part === 'failure' ? last.failure : undefined;

@@ -19,7 +19,7 @@ export function purposeOf({ request_id: requestId }: E2AEnvelope): string {
   return `request ${requestId ?? ''}`;
 }
 
-/** Why the caller may not use one of the references, which is then recorded; `undefined` when it may use all. */
+/** Why the caller may not use one of the references; `undefined` when it may use all. Refusals are recorded. */
 export function refusedRef(envelope: E2AEnvelope, { principal, gate, url }: RefUse): Failure | undefined {
   const { credential, apiKey } = credentialRefs(envelope);
   const named = new Set([credential, apiKey].filter((id) => id !== undefined));
@@ -32,7 +32,7 @@ export function refusedRef(envelope: E2AEnvelope, { principal, gate, url }: RefU
 
 interface RefUse {
   readonly principal: Principal;
-  /** The gate to the agent that would receive them. */
+  /** The gate to the agent that would receive the secrets. */
   readonly gate: NetworkGate;
   readonly url: URL;
 }

@@ -22,14 +22,14 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 /** A driver with an agent that behaves as `fixtures/behaviours.mjs` defines. */
 export interface DriverUnderTest {
   readonly name: string;
-  /** `inside` the process; over a connection of `each` request; over one connection that `all` requests share. */
+  /** `inside` this process, over a connection for `each` request, or over one connection that `all` requests share. */
   readonly reach: 'inside' | 'each' | 'all';
   open(context: Pick<DriverContext, 'clock' | 'ids' | 'log' | 'gate'>): Promise<Agent>;
   /** Closes everything that `open` set up beside the agent. */
   close(): Promise<void>;
 }
 
-/** The behaviour of every driver; runs for each of them. */
+/** The behaviour that every driver must have. */
 export function describeDriver(driver: DriverUnderTest): void {
   describe(`the ${driver.name} driver`, () => {
     const clock = new TestClock();
@@ -200,7 +200,7 @@ function describeRemote({ reach }: DriverUnderTest, { frames, parts, clock, log 
     const reader = parts(`torrent ${folder}`);
     await reader.next();
     await eventually(sent).toBeGreaterThan(0);
-    // While other programs start and end, a driver that reads everything at once would have read most of it.
+    // Meanwhile, a driver that does not wait for its reader would have read most of the torrent.
     for (let turn = 0; turn < 5; turn++) await once(spawn(process.execPath, ['-e', '']), 'exit');
     expect(sent()).toBeLessThan(32);
     rmSync(folder, { recursive: true });

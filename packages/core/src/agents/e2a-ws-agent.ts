@@ -58,7 +58,7 @@ export class E2aWsAgent implements Agent {
     await this.#open?.close();
   }
 
-  /** Callers share the connection, so each message carries the secrets of its own caller, where E2A puts them. */
+  /** Callers share the connection, so each message carries the secrets of its own caller, in `auth` of the envelope. */
   async #withSecrets(envelope: E2AEnvelope, { principal }: Call): Promise<E2AEnvelope | Failure> {
     const { credential, apiKey } = credentialRefs(envelope);
     const { auth } = envelope;
@@ -204,7 +204,7 @@ export class E2aWsAgent implements Agent {
     }
     socket.on('message', (data, isBinary) => {
       life.seen = true;
-      // The library's default: buffers.
+      // By default, the library delivers each message as a buffer.
       const bytes = data as Buffer;
       const isTooLarge = bytes.length > MAX_FRAME_BYTES;
       const raw = (isTooLarge ? bytes.subarray(0, SEARCHED) : bytes).toString();
@@ -286,7 +286,7 @@ function noSecret(): never {
   throw new Error('a header needs a secret that was not released');
 }
 
-/** Why a secret was not released, without the secret. */
+/** The reason why a secret was not released. It does not contain the secret. */
 function faultOf(error: unknown): string {
   return failureOf(error)?.message.replace(/\.$/, '') ?? connectFault(error);
 }

@@ -138,7 +138,7 @@ function headersFor(refs: ReturnType<typeof credentialRefs>): Record<string, Cre
   };
 }
 
-/** Why an answer is not valid, from its status and headers. */
+/** The failure for a response whose status is not a success. */
 async function refusalOf({ status, headers, body }: InboundAnswer, now: Date): Promise<Failure | undefined> {
   if (status >= 300 && status < 400) {
     const message = `The agent answered with a redirect (${status}), which is not followed.`;
@@ -174,7 +174,7 @@ function wrongType(contentType: string | undefined): string {
 
 const HEADERS = { 'content-type': 'application/json', accept: ACCEPT, 'accept-encoding': 'identity' };
 const MAX_EXCERPT = 1024;
-/** The bytes of the agent's response to an answer, which is not used. */
+/** The limit on the agent's response to an answer. The response is read, but not used. */
 const MOST_REPLIED = 1024 * 1024;
 /** The time the agent has to accept an answer. */
 const REPLY_MS = 30_000;

@@ -1,10 +1,8 @@
 import { type Issue, type Json, LineSplitter, type Outcome, reject, SseParser } from '@dragoman/protocols';
 import { MAX_FRAME_BYTES } from './agent-frame.ts';
 
-/** Reads the frames out of a body. */
 export type FrameReader = (body: AsyncIterable<Uint8Array>, read: ReadFrame) => AsyncIterable<Outcome<Json>>;
 
-/** Reads the JSON of one frame. */
 export type ReadFrame = (source: Uint8Array | string) => Outcome<Json> | Promise<Outcome<Json>>;
 
 type Frames = AsyncGenerator<Outcome<Json>, void, undefined>;
@@ -26,7 +24,7 @@ async function* one(body: AsyncIterable<Uint8Array>, read: ReadFrame): Frames {
     if (length > MAX_FRAME_BYTES) return yield reject(TOO_LARGE);
     parts.push(part);
   }
-  // An empty body is not an invalid frame; it is no answer.
+  // An empty body counts as no answer, not as an invalid frame.
   if (length > 0) yield await read(Buffer.concat(parts, length));
 }
 

@@ -45,7 +45,7 @@ export class IdleTimer {
     this.#stopped.abort();
   }
 
-  /** One timer for the whole time, however many waits there are. */
+  /** Uses one timer for all waits, instead of one for each frame. */
   async #run(): Promise<void> {
     let left = this.#milliseconds;
     while (left > 0) {

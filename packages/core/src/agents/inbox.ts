@@ -19,7 +19,7 @@ export class Inbox {
     return this.#bytes;
   }
 
-  /** How many were ever read. If the number does not change, the reader has stopped. */
+  /** The number of arrivals read so far. If it does not change, the reader has stopped. */
   get taken(): number {
     return this.#taken;
   }

@@ -21,6 +21,6 @@ export class LineIds {
   }
 }
 
-/** The number of ids to remember. Past it, every id gets a suffix, and none has to be remembered. */
+/** How many ids are remembered. After that every id gets a suffix, so it does not have to be remembered. */
 const REMEMBERED = 20_000;
 const LONGEST = 128;

@@ -6,13 +6,13 @@ export interface AnswerMapping<In, Out> {
   isLast?(item: Out): boolean;
   /** The last item when the source has ended, with its return value. */
   end(returned: unknown): Out;
-  /** The last item when the source has failed; or it throws. */
+  /** The last item when the source has failed. May throw instead. */
   failed(error: unknown): Out;
 }
 
 /**
- * Maps an answer item by item. It is an iterator class because an async generator needs more turns of the event loop for each frame.
- * The source is stopped but not awaited: its answer is complete, even if it hangs while it cleans up.
+ * Maps an answer item by item. It is an iterator class because an async generator needs more turns of the event loop
+ * for each frame. After the last item the source is stopped but not awaited, because it may hang while it cleans up.
  */
 export function mapAnswer<In, Out>(
   open: () => AsyncIterator<In>,

@@ -37,9 +37,8 @@ export interface DriverContext {
   readonly hub?: AgentSocketHub;
   /** Receives pushes: frames that answer no request. */
   readonly onPush?: OnPush;
-  /** The outbound gate. */
   readonly gate: NetworkGate;
-  /** Resolves what `env` and `headers` refer to. Default: variables and files, without a vault. */
+  /** Resolves the references in `env` and `headers`. Default: variables and files, without a vault. */
   readonly references?: References;
   /** The version of this server, for agents that ask for it. */
   readonly version?: string;
@@ -129,7 +128,7 @@ export async function openAgent(id: string, definition: DriverDefinition, contex
   return milliseconds === undefined ? agent : timed(agent, { milliseconds, clock: context.clock });
 }
 
-/** A program that speaks the Agent Client Protocol, started as for `stdio`; or a server, by the scheme of its URL. */
+/** The way to an ACP agent: its program, started as for `stdio`, or a server, over WebSocket or HTTP by its URL. */
 function acpOpener(id: string, definition: DriverDefinition, context: DriverContext): OpenAcpTransport {
   const { command, url: address, args = [], cwd, client_fs: files, client_terminal: terminals } = definition;
   const { clock, log, gate, reader = new JsonReader() } = context;
@@ -191,7 +190,7 @@ export function needed(
   return definition[member] ?? fail(id, `the ${definition.driver} driver needs ${member}; got ${show(undefined)}`);
 }
 
-/** An absolute URL of the scheme or its secure twin. A password in it would end up in logs. */
+/** An absolute URL of the scheme or its secure variant, without a password, which would end up in logs. */
 function urlOf(
   id: string,
   definition: DriverDefinition,

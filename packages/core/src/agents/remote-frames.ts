@@ -25,7 +25,7 @@ export class RemoteFrames {
   #next = 0;
   #isEnded = false;
 
-  /** Frames that name no request belong to this one: the driver knows which connection sent them. */
+  /** Frames without a request id belong to this request, because the driver knows which connection sent them. */
   constructor(requestId: string | null) {
     this.#requestId = requestId;
     this.#order = new FrameOrder(requestId ?? undefined);
@@ -61,7 +61,7 @@ export class RemoteFrames {
     return part;
   }
 
-  /** The agent can send no more frames. */
+  /** Called when the agent can send no more frames. Returns a failure if the answer has not ended. */
   end(): AgentPart | undefined {
     return this.#isEnded ? undefined : this.fail(agentFailed('The agent ended without an answer.'));
   }

@@ -17,14 +17,14 @@ export class Router {
     this.defaultAgent = defaultAgent;
   }
 
-  /** Adds an agent, and returns the agent that had its id: that one may still be answering. */
+  /** Adds an agent. Returns the agent that had this id before, which may still be answering. */
   add(agent: Agent): Agent | undefined {
     const before = this.#agents.get(agent.id)?.agent;
     this.#agents.set(agent.id, { agent, handler: answering(agent, this.#answering) });
     return before;
   }
 
-  /** Removes an agent from routing, and returns it: it may still be answering. */
+  /** Removes an agent from routing and returns it, because it may still be answering. */
   take(id: string): Agent | undefined {
     const found = this.#agents.get(id);
     this.#agents.delete(id);
@@ -42,7 +42,7 @@ export class Router {
     return this.#agents.get(id)?.agent;
   }
 
-  /** After sessions were removed: agents remove what they keep for them. */
+  /** Called after sessions were removed, so that agents remove their data for them. */
   async tidy(): Promise<void> {
     await Promise.all([...this.#agents.values()].map(({ agent }) => agent.tidy?.()));
   }
@@ -57,7 +57,7 @@ export class Router {
     return this.#agents.has(id);
   }
 
-  /** Every agent, without the server's own targets. */
+  /** The ids of all agents except the server's own targets. */
   ids(): string[] {
     return [...this.#agents].flatMap(([id, { agent }]) => (agent.refusal === undefined ? [id] : []));
   }
@@ -85,7 +85,7 @@ export class Router {
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // They stay known: a request that still arrives is refused because the server stops, not for want of an agent.
+    // The agents stay registered, so that a late request is refused because the server stops, not with `no_route`.
     await Promise.all([...this.#agents.values()].map(({ agent }) => agent[Symbol.asyncDispose]()));
   }
 }

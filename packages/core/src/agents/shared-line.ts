@@ -24,13 +24,13 @@ import { RemoteFrames } from './remote-frames.ts';
 export interface LineSender {
   /** Sends one envelope. A failure is reported through `SharedLine.lose`. */
   send(envelope: JsonObject): void;
-  /** Accepted bytes that are not sent yet. */
+  /** Bytes that `send` accepted and that are not sent yet. */
   readonly unsentBytes: number;
 }
 
 /**
- * One connection to an agent, shared by the requests it works on: envelopes out, frames in, each to the request it
- * names. It lives as long as the connection; when that is lost, everything in flight ends.
+ * One connection to an agent, shared by the requests that the agent works on. Each received frame is given to the
+ * request that it names. When the connection is lost, every request in flight ends.
  */
 export class SharedLine {
   readonly #agentId: string;
@@ -45,7 +45,7 @@ export class SharedLine {
   #unread = 0;
   #full: Full | undefined;
   #lost: AgentPart | undefined;
-  /** Handles pushes one after the other, in the order received. */
+  /** Resolves when the latest push is handled. Pushes are handled one at a time, in the order received. */
   #pushing: Promise<void> = Promise.resolve();
 
   constructor({ agentId, sender, clock, ids, log, onPush }: SharedLineOptions) {
@@ -129,7 +129,9 @@ export class SharedLine {
     }
   }
 
-  /** Resolves when there is room for more; until then, do not read from the agent. */
+  /**
+   * `undefined` while there is room for more frames. Otherwise, do not read from the agent until the promise resolves.
+   */
   room(): Promise<void> | undefined {
     return this.#full?.over;
   }
@@ -144,8 +146,9 @@ export class SharedLine {
   }
 
   /**
-   * The request of a frame that is too long and does not begin with an id: the only one in flight. With several in flight, the gap in
-   * the numbers will show it. A short frame may be anything the agent printed by mistake.
+   * A frame that is too long and does not begin with an id belongs to the only request in flight. With several in
+   * flight it is dropped, and its request ends because a sequence number is missing. A short invalid frame may be
+   * anything that the agent printed by mistake.
    */
   #onlyOne(frame: Outcome<Json>): Unanswered | undefined {
     if (frame.ok || this.#inFlight.size !== 1 || !frame.issues.some(({ code }) => TOO_LONG.has(code))) return;
@@ -206,7 +209,10 @@ export class SharedLine {
     }
   }
 
-  /** Sends an interrupt. In the reference protocol it stops the whole session, so not while another request uses the session. */
+  /**
+   * Sends an interrupt, unless another request uses the session: in the reference server an interrupt stops the whole
+   * session.
+   */
   #interrupt({ session_id, channel, user_id }: E2AEnvelope, id: string): void {
     if ([...this.#inFlight.values()].some((other) => other.sessionId === session_id)) return;
     const interrupt = newEnvelope({
@@ -248,7 +254,7 @@ interface Unanswered {
   readonly request: AgentPush['request'];
 }
 
-/** The state of a full line. */
+/** Set while the line is full. `over` resolves when there is room again. */
 interface Full {
   readonly over: Promise<void>;
   end(): void;
@@ -263,7 +269,7 @@ function requestIdOf(json: Json): string | undefined {
   return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined;
 }
 
-/** The request that a text names, although it is not valid JSON: it may have `NaN` from Python, or a repeated key. */
+/** The request id in a text that is not valid JSON, for example because it has `NaN` from Python or a repeated key. */
 function mentioned(text: string): string | undefined {
   return /"request_id"\s*:\s*"([^"\\]{1,256})"/.exec(text)?.[1];
 }

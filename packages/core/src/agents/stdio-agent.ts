@@ -125,7 +125,7 @@ export class StdioAgent implements Agent {
     return line;
   }
 
-  /** Whether a program that has closed its output, and can answer nothing more, keeps running. */
+  /** Whether a program keeps running after it has closed its output. It can then answer nothing more. */
   async #outlives({ exited }: Child): Promise<boolean> {
     const gone = new AbortController();
     void exited.then(() => gone.abort());
@@ -135,7 +135,7 @@ export class StdioAgent implements Agent {
     );
   }
 
-  /** The reason may name files of the operator, so it is only logged. */
+  /** Starts the program again after a delay. `reason` may name files of the operator, so it is only logged. */
   #failed(fault: string, reason: LogFields = {}): void {
     const delay = this.#backoff.next();
     this.#lastFault = fault;
@@ -179,7 +179,7 @@ export class StdioAgent implements Agent {
         }
       }
     } catch {
-      // As above.
+      // The pipe broke, as in `#readFrames`.
     }
     this.#log.flush();
   }

@@ -2,7 +2,7 @@ import { climbs } from '../gate/climbing-path.ts';
 import { hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
 import type { Api, ApiCatalogue } from './api.ts';
 
-/** The API whose base URL a URL is below; of several, the one with the longest path. */
+/** The API whose base URL contains a URL; of several, the API with the longest path. */
 export function apiAround(target: URL, apis: ApiCatalogue): Api | undefined {
   let around: Api | undefined;
   for (const api of apis.list()) {
@@ -12,7 +12,7 @@ export function apiAround(target: URL, apis: ApiCatalogue): Api | undefined {
   return around;
 }
 
-/** The path of a URL below the base of the API around it. */
+/** The path of a URL, relative to the base URL of its API. */
 export function pathBelowApi(target: URL, api: Api): string {
   return target.pathname.slice(baseOf(api).pathname.replace(/\/+$/, '').length) || '/';
 }
@@ -32,7 +32,7 @@ function isBelow(target: URL, api: Api): boolean {
   return isInside && !climbs(target.pathname);
 }
 
-/** An API never changes: another takes its place. */
+/** The base URL, parsed once for each `Api`: an `Api` is replaced when it changes. */
 function baseOf(api: Api): URL {
   let base = bases.get(api);
   if (base === undefined) {

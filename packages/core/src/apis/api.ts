@@ -4,22 +4,22 @@ export interface Api {
   readonly base_url: string;
   readonly description: string | null;
   readonly endpoints: readonly ApiEndpoint[];
-  /** Callers without `*` may call other paths than `endpoints` too. */
+  /** Whether callers without `apis: ["*"]` may also call paths that `endpoints` does not list. Default: false. */
   readonly allow_unlisted?: boolean;
-  /** The hosts whose data, fetched with a credential, may be sent here; `*` is any. None where it is left out. */
+  /** The hosts whose data, fetched with a credential, may be sent to this API; `*` means any host. Default: none. */
   readonly accepts_data_from?: readonly string[];
 }
 
 export interface ApiEndpoint {
   readonly method: string;
-  /** Below the base URL; `{name}` stands for one segment. */
+  /** A path below the base URL; `{name}` stands for one segment. */
   readonly path: string;
   readonly description: string | null;
 }
 
-/** The APIs there are: those of the configuration and those of the administration. */
+/** All APIs: those of the configuration, and those that administration has added. */
 export interface ApiCatalogue {
-  /** Another number after every change. */
+  /** Increases with every change. */
   readonly version: number;
   list(): readonly Api[];
   find(id: string): Api | undefined;

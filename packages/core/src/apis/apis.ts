@@ -16,11 +16,11 @@ export interface ApisOptions {
   readonly store: ApiStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Says whether a base URL may be called. Without one, https only. */
+  /** Decides whether a base URL may be called. Default: every https URL. */
   readonly gate?: Pick<Gate, 'check'>;
 }
 
-/** The APIs of the configuration, which change with it, and those of the administration, which come and go. */
+/** The APIs of the configuration, which a reload replaces, and those that administration adds and removes. */
 export class Apis implements ApiCatalogue {
   readonly #store: ApiStore;
   readonly #clock: Clock;
@@ -29,7 +29,7 @@ export class Apis implements ApiCatalogue {
   #configured: ReadonlyMap<string, Api> = new Map();
   readonly #administered = new Map<string, Api>();
   readonly #writes = new OwnWrites();
-  /** Grows with every change. */
+  /** Increases with every change. */
   version = 0;
 
   constructor({ store, clock, log, gate }: ApisOptions) {
@@ -39,13 +39,15 @@ export class Apis implements ApiCatalogue {
     this.#gate = gate;
   }
 
-  /** Call it once. */
+  /** Reads all APIs. Call it once. */
   async load(configured: Readonly<Record<string, ApiShape>> = {}): Promise<void> {
     await this.configure(configuredApis(configured));
     await this.reload();
   }
 
-  /** Reads those of the administration; again after another process has changed them. False when some must be read once more. */
+  /**
+   * Reads the APIs of administration; called again after another process has changed them. `false`: call it once more.
+   */
   reload(): Promise<boolean> {
     return this.#writes.reading(
       () => this.#store.list(),
@@ -60,10 +62,7 @@ export class Apis implements ApiCatalogue {
     );
   }
 
-  /**
-   * Puts these in place of those the configuration had. The operator wrote it: an API that nobody can call is worth
-   * a warning.
-   */
+  /** Replaces the APIs of the configuration. An API that the gate refuses is logged as a warning, and kept. */
   async configure(apis: ReadonlyMap<string, Api>): Promise<void> {
     this.#configured = apis;
     this.version += 1;
@@ -73,7 +72,7 @@ export class Apis implements ApiCatalogue {
     }
   }
 
-  /** Makes or replaces one; refuses one the gate would refuse, and one whose name the configuration has taken. */
+  /** Creates or replaces an API. Refuses an API whose host the gate refuses, or whose id is in the configuration. */
   async put(api: Api): Promise<'made' | 'replaced'> {
     this.#refuseConfigured(api.id);
     const issue = await this.#gateIssue(api.base_url);
@@ -123,7 +122,7 @@ export class Apis implements ApiCatalogue {
     );
   }
 
-  /** A host that merely cannot be reached at this moment is not a reason to refuse it. */
+  /** Why the gate refuses a base URL. A host that cannot be reached at the moment is not refused. */
   async #gateIssue(url: string): Promise<Issue | undefined> {
     if (this.#gate === undefined)
       return url.startsWith('https:')
@@ -146,7 +145,7 @@ export function configuredApis(shapes: Readonly<Record<string, ApiShape>>): Read
   );
 }
 
-/** An API as administration sends it, or every problem. Warnings tell what of an OpenAPI document was left out. */
+/** An API as administration sends it, or every problem. Warnings name what was left out of an OpenAPI document. */
 export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
   const issues: Issue[] = [...nameIssues('an API', id), ...issuesOf(validate, ApiDefinition, json)];
   if (issues.length > 0) return reject(...issues);
@@ -178,7 +177,7 @@ export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
   return accept(api, read.warnings);
 }
 
-/** A URL from a document: it may be relative to the document's own address, or have blanks. */
+/** The issue of a base URL that an OpenAPI document gives: such a URL may be relative to the document's own. */
 function ofDocument(issue: Issue): Issue {
   return { ...issue, suggestion: BESIDE_DOCUMENT };
 }
@@ -197,7 +196,7 @@ function repeated(endpoints: NonNullable<ApiShape['endpoints']>): Issue[] {
   });
 }
 
-/** As credentials name their hosts; `*` as it is. */
+/** Hosts as credentials name them; `*` stays unchanged. */
 function hostNames(texts: readonly string[]): Outcome<readonly string[]> {
   const decoded = texts.map((text, index) =>
     text === '*' ? accept(text) : hostName(text, `/accepts_data_from/${index}`),
@@ -221,7 +220,7 @@ function gateIssue(url: string, why: string): Issue {
   };
 }
 
-/** As `gate.allow` takes it. */
+/** The host of a URL, in the form for `gate.allow`. */
 function hostIn(url: string): string {
   return URL.canParse(url) ? nameOfHostPort(hostPortOf(new URL(url))) : 'the host';
 }

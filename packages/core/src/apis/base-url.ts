@@ -1,14 +1,14 @@
 import { accept, type Issue, type Outcome, reject, show } from '@dragoman/protocols';
 
 /**
- * The base URL of an API as it is kept: http or https, an origin and a path, without a slash at its end. Whether its host may
- * be called is the gate's to say.
+ * The normal form of an API's base URL: http or https, an origin and a path, without a slash at the end. The gate
+ * decides whether its host may be called.
  */
 export function decodeBaseUrl(text: string): Outcome<string> {
-  // The parser fixes these in silence; what is meant by them is not ours to guess.
+  // The URL parser would change these characters silently.
   if (/[\s\\]/.test(text) || hasControl(text))
     return refused(text, 'without blanks, control characters or backslashes');
-  // A server of an OpenAPI document with a variable that has no default: nothing fills it in.
+  // The server URL of an OpenAPI document may have a variable without a default.
   if (/[{}]/.test(text)) return refused(text, 'without { and }: templates are not filled in');
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused(text, 'an absolute https URL');
   const url = new URL(text);

@@ -41,7 +41,7 @@ const members = {
   },
 } as const;
 
-/** An API as `apis:` in the configuration says it. */
+/** An API under `apis:` in the configuration. */
 export const ApiShape = {
   type: 'object',
   required: ['base_url'],

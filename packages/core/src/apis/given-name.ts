@@ -1,6 +1,6 @@
 import { type Issue, show } from '@dragoman/protocols';
 
-/** The name an operator gives something, such as an API: it stands in paths and in permissions. */
+/** A name that an operator chooses, such as that of an API. It is used in paths and in permissions. */
 export const GivenName = {
   type: 'string',
   minLength: 1,

@@ -15,7 +15,7 @@ import { cutTo } from '../text/cut-to.ts';
 import type { ApiShape } from './definition.ts';
 
 /**
- * An API from its OpenAPI 3 or Swagger 2 document: the first server, and every operation with the words that describe it.
+ * An API from its OpenAPI 3 or Swagger 2 document: the first server, and every operation with its description.
  * Endpoints that an ApiCall could not call are left out, with a warning.
  */
 export function apiFromOpenApi(document: Json): Outcome<Partial<ApiShape>> {
@@ -60,7 +60,9 @@ function endpointsOf(path: string, item: Json, warnings: Issue[]): Endpoint[] {
   });
 }
 
-/** A path item that stands elsewhere in the document, with what stands beside the reference. One that leads nowhere keeps it. */
+/**
+ * A path item with its `$ref` resolved. Members beside the `$ref` win; a `$ref` without a target in the document stays.
+ */
 function resolved(item: Json, document: JsonObject): Json {
   let current = item;
   for (let hops = 0; isObject(current) && hops < MOST_HOPS; hops++) {
@@ -82,7 +84,9 @@ function decodedPointer(reference: string): string {
   }
 }
 
-/** Summary and description, unless the one says it all; without either the operation's id as words. */
+/**
+ * Summary and description; only the description if it begins with the summary; the operation's id if both are missing.
+ */
 function wordsOf(operation: JsonObject): string {
   const summary = textOf(operation['summary']);
   const description = textOf(operation['description']);
@@ -133,13 +137,13 @@ function shortened(text: string): string {
   return text.length <= LONGEST ? text : `${cutTo(text, LONGEST - 1)}…`;
 }
 
-/** As many characters as a description may have. */
+/** The most characters that a description may have. */
 const LONGEST = 4000;
 
-/** References that lead to references; more go round in a circle. */
+/** The most references that are followed one after the other, because they may form a circle. */
 const MOST_HOPS = 16;
 
-/** The members of a path item that are operations; the others say something about all of them. */
+/** The members of a path item that are operations. Its other members apply to all operations. */
 const OPERATIONS: ReadonlySet<string> = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);
 
 const NOT_OPENAPI: Issue = {

@@ -2,7 +2,7 @@ import { type Change, type Changes, difference, isObject, type Json, pointerTo, 
 
 export const NO_CHANGES: Changes = { dropped: [], changed: [], invented: [] };
 
-/** Two messages of one shape, place by place. */
+/** Compares two messages of the same shape, member by member. */
 export function changesBetween(before: Json, after: Json, why: (pointer: string) => string | undefined): Changes {
   const found = difference(before, after);
   const isGone = (value: Json | undefined) => value === undefined || leavesOf(value).length === 0;
@@ -20,7 +20,7 @@ export function changesBetween(before: Json, after: Json, why: (pointer: string)
   };
 }
 
-/** Two messages of different shapes, by their values: a value that is nowhere in `from` is new in `to`. */
+/** Compares messages of different shapes by their values: a value that is nowhere in `from` is new in `to`. */
 export function unsaidIn(to: Json, from: readonly Json[], why: (pointer: string) => string | undefined): Change[] {
   const known = new Set(from.flatMap((one) => leavesOf(one).map(({ value }) => value)));
   const texts = [...known].filter((value) => typeof value === 'string');

@@ -8,7 +8,7 @@ export interface ExplainContext {
   readonly store: Store;
   /** The caller that has this id now. */
   readonly principalNamed: (id: string) => Principal | undefined;
-  /** Those the operator has added. */
+  /** The operations that the operator has added. */
   readonly operations: OwnOperations;
 }
 

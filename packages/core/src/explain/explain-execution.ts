@@ -8,7 +8,7 @@ import { NO_CHANGES } from './changes.ts';
 import type { ExplainContext, Explained } from './explain-context.ts';
 import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission-rule.ts';
 
-/** An execution of a workflow, from its record. Its permissions are those of now: they hold whenever it runs. */
+/** An execution of a workflow, from its record. The permissions are the current ones, which apply whenever it runs. */
 export async function explainExecution(
   row: ExecutionRow,
   { store, principalNamed, operations }: ExplainContext,

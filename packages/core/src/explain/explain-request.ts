@@ -46,7 +46,7 @@ function received({ dialect, size, text }: Arrival): ReceivedInput {
   return { dialect: dialect ?? 'none', bytes: size, text: text === null ? null : shown(text), ...note };
 }
 
-/** As received, unless something in it looks like a secret: then the same JSON without it. */
+/** The text as received. If it has something that looks like a secret: the same JSON without the secret. */
 function shown(text: string): string {
   const json = parseJson(text, DATA_LIMITS);
   if (!json.ok) return text;
@@ -72,7 +72,7 @@ function knownBy(owner: string, keyId: string | null, isSigned: boolean): string
   return isSigned ? 'its signature' : 'not recorded';
 }
 
-/** The first frames and the last ones of a long answer. */
+/** The frames to show: the first ones, and the final frame. */
 async function framesOf(row: ArrivedRow, { requests }: Store) {
   const frames = [];
   let [count, after] = [0, -1];
@@ -96,7 +96,7 @@ function callback({ id, url, state, attempts, failures, body, endedAt }: ShownDe
     attempts,
     ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
     failures: failures.map(({ at, ...rest }) => ({ at: new Date(at).toISOString(), ...rest })),
-    // It may be damaged; its failures report that.
+    // `null` for a damaged body, which `failures` reports.
     body: body === null ? null : (JSON.parse(body) as Json),
   };
 }

@@ -7,8 +7,8 @@ import type { ExplainContext, Explained } from './explain-context.ts';
 import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission-rule.ts';
 
 /**
- * A line of the wire, from its audit. Calls there are audited, not journaled: the audit knows who did what, but no contents, so
- * there is no text, no envelope and no frame to show, and no field that could have been dropped or invented.
+ * A request on the wire, from its line in the audit. Wire calls are audited, not journaled: the audit has the caller
+ * and the call but no contents, so there is no text, envelope or frame to show.
  */
 export function explainWire(
   { ts, req_id, agent_id, type, name, success, error_code, input_bytes, ...rest }: AuditEntry,
@@ -45,7 +45,7 @@ function knownBy({ key_id: keyId, session_id: session }: Pick<AuditEntry, 'key_i
   return keyId === undefined || keyId === '' ? `session ${session}` : `key ${keyId}, session ${session}`;
 }
 
-/** Additional permissions: a tool by its name, a skill by its agent. */
+/** The permission that a call needs: of a tool by its name, of a skill by its agent. */
 function callOf(
   { agent_id: who, type, name }: Pick<AuditEntry, 'agent_id' | 'type' | 'name'>,
   permissions: Permissions,
@@ -63,7 +63,7 @@ function meaningOf(code: string): { readonly meaning?: string } {
   return isWireErrorCode(code) ? { meaning: WIRE_ERRORS[code].meaning } : {};
 }
 
-/** There was no call, so no permission was needed. */
+/** The errors of refused requests: there was no call, so there is no permission to show. */
 const REFUSALS: ReadonlySet<string> = new Set([
   ...['invalid_message', 'schema_violation', 'unknown_type', 'unauthorized', 'capability_missing', 'not_found'],
   ...['busy', 'rate_limited'],

@@ -7,10 +7,10 @@ export function permissionRule(permissions: Permissions, list: keyof Permissions
   return `permissions.${list} has ${JSON.stringify(entryFor(entries, name))}`;
 }
 
-/** The current content of a list of permissions, if the requested name is unknown. */
+/** A list of permissions as it is now, for a record that does not have the name that was checked. */
 export function permissionList(permissions: Permissions, list: keyof Permissions): string {
   return `permissions.${list} has ${permissions[list].map((name) => JSON.stringify(name)).join(', ') || 'nothing'}`;
 }
 
-/** How it is known who may: permissions are not kept with what they allowed. */
+/** Permissions are not recorded with the requests that they allowed, so the current ones are shown. */
 export const BY_PERMISSIONS_NOW = 'the permissions it has now';

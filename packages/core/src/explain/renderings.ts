@@ -15,8 +15,8 @@ import { questionMessageIn } from '../mailbox/question.ts';
 export type Rendering = (frame: E2AResponse) => Json | Promise<Json>;
 
 /**
- * By the dialect a request was received in: what its endpoint makes of the frames. E2A is not listed, because it sends frames
- * unchanged. Signatures are made when a message is sent, and are not shown.
+ * How an endpoint converts frames, by the dialect in which it received the request. E2A is not listed, because it sends
+ * frames unchanged. Signatures are made when a message is sent, and are not shown.
  */
 export const RENDERINGS: Readonly<
   Record<string, (request: MailboxRequest, frames: readonly E2AResponse[]) => Rendering>

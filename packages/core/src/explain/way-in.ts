@@ -13,9 +13,9 @@ import type { Arrival } from '../runs/arrival.ts';
 import { changesBetween, NO_CHANGES, unsaidIn } from './changes.ts';
 
 /**
- * The fields lost and added between the message received and its envelope. Found, not declared: the envelope is converted
- * back to the dialect of the endpoint, and fields that do not return were lost. Where an endpoint is more than a dialect,
- * values that the envelope does not contain were lost.
+ * The fields lost and added between the message received and its envelope. To find them, the envelope is converted back
+ * to the dialect of the endpoint: fields that do not return were lost. For an endpoint without a `Dialect`, values that
+ * the envelope does not contain were lost.
  */
 export function wayIn({ dialect: name, text }: Arrival, envelope: E2AEnvelope, acceptedAt: Date): WayIn {
   const dialect = name === null ? undefined : (ANY_SIZE.get(name) ?? dialectNamed(name));
@@ -58,7 +58,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   '/auth': 'it was verified at the endpoint and is not passed to the agent',
 };
 
-/** The endpoint has applied its own limits already. */
+/** Dialects without limits on size, because the endpoint has applied its own. */
 const ANY_SIZE: ReadonlyMap<string, Dialect<unknown>> = new Map([
   [
     mailboxDialect.name,

@@ -1,11 +1,11 @@
 import type { Json } from '@dragoman/protocols';
 
-/** Values that compare by `===`. */
+/** Whether a value can be compared with `===`. */
 export function isScalar(value: Json): value is null | boolean | number | string {
   return typeof value !== 'object' || value === null;
 }
 
-/** Equal all the way down; the order of members does not matter. */
+/** Whether two values are equal at every depth. The order of members does not matter. */
 export function deepEqual(one: Json, other: Json): boolean {
   if (one === other) return true;
   if (isScalar(one) || isScalar(other)) return false;
@@ -30,7 +30,7 @@ export function identity(value: Json): string {
   return JSON.stringify(value, sorted);
 }
 
-/** Members in sorted order. */
+/** For `JSON.stringify`: the members in sorted order. */
 function sorted(_key: string, value: Json): Json {
   if (isScalar(value) || Array.isArray(value)) return value;
   const keys = Object.keys(value);

@@ -1,11 +1,11 @@
 import type { Json } from '@dragoman/protocols';
 
-/** The bytes a value has as JSON, near enough for a budget: short texts count as if they were ASCII. */
+/** About how many bytes a value has as JSON: short texts count as if they were ASCII. */
 export function jsonSize(value: Json): number {
   return atMost(value, Number.POSITIVE_INFINITY);
 }
 
-/** The same, but not looking further once `limit` is passed. */
+/** Like `jsonSize`, but stops counting at `limit`, which it then returns. */
 export function atMost(value: Json, limit: number): number {
   if (typeof value === 'string') return textSize(value);
   if (typeof value !== 'object' || value === null) return SCALAR;

@@ -17,7 +17,7 @@ export class KnowledgeBases {
   readonly #clock: Clock;
   readonly #bases = new Map<string, KnowledgeBase>();
   readonly #writes = new OwnWrites();
-  /** Grows with every change. */
+  /** Increases with every change. */
   version = 0;
 
   constructor({ store, clock }: { store: KnowledgeStore; clock: Clock }) {
@@ -25,7 +25,7 @@ export class KnowledgeBases {
     this.#clock = clock;
   }
 
-  /** Reads what is recorded; again after another process has changed it. False when some of it must be read once more. */
+  /** Reads the recorded bases; called again after another process has changed them. `false`: call it once more. */
   load(): Promise<boolean> {
     return this.#writes.reading(
       () => this.#store.list(),
@@ -71,7 +71,7 @@ export class KnowledgeBases {
     return [...this.#bases.values()];
   }
 
-  /** Those a caller may search. */
+  /** The knowledge bases that a caller may search. */
   listFor(principal: Principal): readonly KnowledgeBase[] {
     return this.list().filter(({ id }) => this.permits(principal, id));
   }

@@ -9,13 +9,12 @@ export interface CredentialInfo {
   readonly id: string;
   readonly type: string;
   readonly description: string | null;
-  /** Where it may be sent: `host` or `host:port`. */
+  /** The destinations to which it may be sent: `host` or `host:port`. */
   readonly hosts: readonly string[];
   /** Where a request may carry it. Default: a header. */
   readonly places?: readonly string[];
 }
 
-/** The credentials there are. */
 export interface CredentialCatalogue {
   list(): readonly CredentialInfo[];
 }
@@ -23,9 +22,9 @@ export interface CredentialCatalogue {
 export interface CapabilitiesOptions {
   readonly apis: ApiCatalogue;
   readonly bases: KnowledgeBases;
-  /** None: there are none. */
+  /** Default: no credentials. */
   readonly credentials?: CredentialCatalogue;
-  /** Every operation the server has. Default: those of the spec. */
+  /** Every operation of the server. Default: those of the specification. */
   readonly operations?: readonly string[];
   readonly limits?: { readonly executionTime: number; readonly operations: number };
 }

@@ -1,11 +1,8 @@
-/** Turns texts into vectors whose nearness is nearness of meaning. */
+/** Turns texts into vectors, so that texts of similar meaning get near vectors. */
 export interface Embedder extends AsyncDisposable {
-  /**
-   * Whether it would answer soon. Asking makes it get ready, so that a first search costs the next one nothing; one that
-   * cannot get ready stays unready.
-   */
+  /** Whether `embed` can be called now. If it cannot, the call starts the preparation. */
   isReady(): boolean;
-  /** Resolves with `true` when it is ready, with `false` if that is impossible. The call starts the preparation. */
+  /** Resolves with `true` when it is ready, with `false` if it cannot be. The call starts the preparation. */
   whenReady(): Promise<boolean>;
   /** One vector of length 1 for each text, in order. If it rejects, the search uses words only. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
@@ -13,7 +10,7 @@ export interface Embedder extends AsyncDisposable {
   onReady(listener: () => void): void;
 }
 
-/** The same direction, of length 1. */
+/** The vector with the same direction and length 1. */
 export function unit(vector: ArrayLike<number>): Float32Array {
   const unit = Float32Array.from(vector);
   let squares = 0;
@@ -22,7 +19,7 @@ export function unit(vector: ArrayLike<number>): Float32Array {
   return unit.map((part) => part / length);
 }
 
-/** How near two vectors of length 1 are, from -1 to 1. */
+/** The cosine similarity of two vectors of length 1, from -1 to 1. */
 export function nearness(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let index = 0; index < a.length; index += 1) sum += (a[index] ?? 0) * (b[index] ?? 0);

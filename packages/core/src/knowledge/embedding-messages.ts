@@ -7,7 +7,7 @@ export interface ToEmbeddingThread {
 
 export type FromEmbeddingThread =
   | { readonly kind: 'ready' }
-  /** The optional packages are not there, or do not load. */
+  /** The optional packages are not installed, or do not load. */
   | { readonly kind: 'missing'; readonly message: string }
   | { readonly kind: 'vectors'; readonly id: number; readonly vectors: readonly Float32Array[] }
   | { readonly kind: 'failed'; readonly id: number; readonly message: string };

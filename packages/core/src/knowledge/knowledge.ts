@@ -19,7 +19,7 @@ export interface KnowledgeOptions {
   readonly bases: KnowledgeBases;
   readonly clock: Clock;
   readonly log: Log;
-  /** Without one: by words only. */
+  /** Default: none, and the search uses words only. */
   readonly embedder?: Embedder;
   readonly weights?: Weights;
 }
@@ -31,7 +31,7 @@ export interface Found {
   readonly count: number;
   /** How the hits were found: `words` without an encoder, or if it fails. */
   readonly ranking: 'words' | 'words+meaning';
-  /** Entries without vectors, which were compared by words only. */
+  /** The number of entries without vectors, which were compared by words only. */
   readonly pending?: number;
   /** With a budget: about how long the results are, and how many did not fit. */
   readonly tokens?: number;
@@ -40,7 +40,7 @@ export interface Found {
   readonly partial_schema?: JsonObject;
 }
 
-/** Searches the resources of a caller by words and by meaning. Loaded at the first search. */
+/** Searches the resources of a caller by words and by meaning. The first search fills the index. */
 export class KnowledgeSearch implements AsyncDisposable {
   readonly #bases: KnowledgeBases;
   readonly #clock: Clock;
@@ -95,8 +95,8 @@ export class KnowledgeSearch implements AsyncDisposable {
   }
 
   /**
-   * `undefined` when there is no encoder, it fails, or takes longer than a search may wait. A search waits for an encoder that is
-   * still starting: the same question is answered in the same way, whether or not others searched a moment ago.
+   * The vector of a query; `undefined` when there is no encoder, it fails, or it takes too long. A search waits for an
+   * encoder that is starting, so that its answer does not depend on whether others searched a moment ago.
    */
   async #vectorOf(query: string): Promise<Float32Array | undefined> {
     const embedder = this.#embedder;
@@ -118,7 +118,7 @@ export class KnowledgeSearch implements AsyncDisposable {
     }
   }
 
-  /** Some at a time: however much there is to compare, others get their turn in between. */
+  /** Compares the entries in slices, so that other requests get their turn in between. */
   async #compare(
     entries: readonly Entry[],
     words: ReadonlyMap<string, WordHit>,
@@ -151,7 +151,7 @@ export class KnowledgeSearch implements AsyncDisposable {
 
 interface Near {
   readonly whole: number;
-  /** Of the nearest sentence. */
+  /** The nearness of the nearest sentence. */
   readonly nearness: number;
   readonly passage: string;
 }
@@ -165,7 +165,7 @@ interface Compared {
 
 type Hit = Compared & { readonly score: number; readonly named: number };
 
-/** The best of them, without an API that an endpoint among them names already. */
+/** The best hits. An API is left out if one of its endpoints is among them, unless the query is its name. */
 function withoutWholes(hits: readonly Hit[], topK: number): Hit[] {
   const named = new Set(hits.slice(0, 2 * topK).map(({ entry }) => entry.thing.partOf));
   return hits.filter((hit) => hit.named === 2 || !named.has(hit.entry.key)).slice(0, topK);
@@ -177,7 +177,7 @@ function answerOf(
 ): Omit<Found, 'ranking'> {
   const forms = hits.map((hit) => ({ whole: hitJson(hit, query, partial_schema), short: shortJson(hit) }));
   const { kept, tokens } = withinBudget(forms, token_budget ?? Number.POSITIVE_INFINITY);
-  // Schemas are counted with the hits they belong to, and returned together.
+  // Schemas count against the budget with their hits, but are returned together.
   const schemas = kept.flatMap(({ schema, id }) => (schema === undefined ? [] : [[String(id), schema] as const]));
   const results = kept.map(({ schema: _, ...rest }) => rest);
   return {
@@ -209,7 +209,7 @@ function hitJson(found: Hit, query: string, withSchema: boolean): JsonObject {
   };
 }
 
-/** A short hit, from which the rest can be requested. */
+/** The short form of a hit: its first sentence, and the ids with which to request the rest. */
 function shortJson({ entry: { thing, passages }, score }: Hit): JsonObject {
   const { type, id, baseId } = thing;
   const [first = ''] = passages.sentences;
@@ -223,7 +223,7 @@ function shortJson({ entry: { thing, passages }, score }: Hit): JsonObject {
   };
 }
 
-/** The `operation` member of a workflow line, with these operations alone. */
+/** The schema of the `operation` member of a workflow line, with these operations only. */
 function operationSchema(schemas: JsonObject): JsonObject {
   return { type: 'object', properties: schemas, additionalProperties: false, minProperties: 1, maxProperties: 1 };
 }
@@ -232,9 +232,9 @@ function rounded(value: number): number {
   return Math.round(value * 1000) / 1000;
 }
 
-/** Nearer than this, two sentences have something to do with each other. */
+/** A sentence below this nearness is not about the query. */
 const TOO_FAR = 0.2;
 /** The time limit for vectors, after which the search uses words only. Longer than the start of the built-in encoder. */
 const PATIENCE_MS = 5000;
-/** Things compared before others get their turn. */
+/** The entries that are compared before other requests get their turn. */
 const AT_ONCE = 500;

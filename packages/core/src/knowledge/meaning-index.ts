@@ -2,8 +2,8 @@ import type { Log } from '../ports/ports.ts';
 import type { Embedder } from './embedder.ts';
 
 /**
- * The vectors of the passages there are, made in the background and kept while the process lives, also when the encoder has
- * been let go. After a restart the first search has them made again: a vector costs less than a row.
+ * The vectors of all passages, computed in the background and kept in memory, even after the encoder has ended. They
+ * are not stored: after a restart, the first search has them computed again.
  */
 export class MeaningIndex {
   readonly #embedder: Embedder;
@@ -18,13 +18,13 @@ export class MeaningIndex {
     embedder.onReady(() => void this.#work());
   }
 
-  /** Starts computing vectors for these. */
+  /** Starts computing the vectors of these passages. */
   want(passages: Iterable<string>): void {
     for (const passage of passages) if (!this.#vectors.has(passage)) this.#wanted.add(passage);
     void this.#work();
   }
 
-  /** Forgets all but these. */
+  /** Drops the vectors of all other passages. */
   keepOnly(passages: ReadonlySet<string>): void {
     for (const passage of this.#vectors.keys()) if (!passages.has(passage)) this.#vectors.delete(passage);
     for (const passage of this.#wanted) if (!passages.has(passage)) this.#wanted.delete(passage);
@@ -34,7 +34,7 @@ export class MeaningIndex {
     return this.#vectors.get(passage);
   }
 
-  /** One batch at a time: a query, which is not queued, waits for one at most. */
+  /** Computes one batch at a time. A query is not queued, so it waits for one batch at most. */
   async #work(): Promise<void> {
     if (this.#working || this.#wanted.size === 0 || !this.#embedder.isReady()) return;
     this.#working = true;
@@ -49,7 +49,7 @@ export class MeaningIndex {
         }
       }
     } catch (error) {
-      // Tried again when the encoder is ready once more, or something is wanted.
+      // The rest is tried again when the encoder is ready, and at the next call of `want`.
       this.#log.debug({ error: String(error), waiting: this.#wanted.size }, 'passages wait for their vectors');
     } finally {
       this.#working = false;

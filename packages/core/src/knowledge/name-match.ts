@@ -1,6 +1,9 @@
 import type { Thing } from './thing.ts';
 
-/** How much a query is the name of a thing: 2 for the whole name, 1 for a part of it, else 0. Case and separators do not count. */
+/**
+ * Whether a query is the name of a thing: 2 for the whole name, 1 for a part of it, else 0. Ignores case and
+ * separators.
+ */
 export function nameMatch(query: string, { id, name }: Pick<Thing, 'id' | 'name'>): 0 | 1 | 2 {
   const wanted = plain(query);
   if (wanted.length < SHORTEST) return 0;
@@ -13,5 +16,5 @@ function plain(text: string): string {
   return text.toLowerCase().replaceAll(/[\s._/:-]+/g, '');
 }
 
-/** One letter is in every name. */
+/** A shorter query is a part of too many names. */
 const SHORTEST = 3;

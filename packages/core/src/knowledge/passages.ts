@@ -1,7 +1,7 @@
 import { spelledOut } from '../search/spelled-out.ts';
 import type { Thing } from './thing.ts';
 
-/** The pieces of a thing that are compared by meaning: all of it in one, and each sentence by itself. */
+/** The pieces of a thing that are compared by meaning: its name with its text, and each sentence. */
 export interface Passages {
   readonly whole: string;
   readonly sentences: readonly string[];
@@ -25,7 +25,7 @@ function cut(sentence: string): string[] {
   return pieces;
 }
 
-/** Sentences of one thing that are compared. */
+/** The most sentences of one thing. */
 const MOST = 32;
-/** Characters of one sentence. */
+/** The most characters of one sentence. A longer one is cut into several. */
 const LONGEST = 400;

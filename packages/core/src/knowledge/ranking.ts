@@ -2,7 +2,7 @@
 export interface Likeness {
   /** By BM25; 0 without a common word. */
   readonly words: number;
-  /** Nearness of all of it and of its nearest sentence; `undefined` while it has no vectors. */
+  /** The nearness of the whole text; `sentence`: of its nearest sentence. Both are `undefined` without vectors. */
   readonly whole: number | undefined;
   readonly sentence: number | undefined;
 }
@@ -12,13 +12,13 @@ export interface Weights {
   readonly words: number;
   readonly whole: number;
   readonly sentence: number;
-  /** A related word, beside the word itself. */
+  /** A related word, relative to the word itself. */
   readonly related: number;
 }
 
 /**
- * One score each. Likenesses of different kinds have no common measure: each is expressed as how far it stands out among all
- * that were compared (in standard deviations). What is not known counts as the average.
+ * The score of each entry. Likenesses of different kinds have no common unit, so each is expressed in standard
+ * deviations from the mean of all entries. An unknown likeness counts as the mean.
  */
 export function scoresOf(likenesses: readonly Likeness[], weights: Weights): number[] {
   const scores = new Array<number>(likenesses.length).fill(0);
@@ -34,5 +34,5 @@ export function scoresOf(likenesses: readonly Likeness[], weights: Weights): num
   return scores;
 }
 
-/** Found by trying, with the tuning sets of `bench/search`. */
+/** Tuned with the tuning sets of `bench/search`. */
 export const WEIGHTS: Weights = { words: 0.9, whole: 0.85, sentence: 1.15, related: 0.5 };

@@ -5,14 +5,16 @@ import type { MeaningIndex } from './meaning-index.ts';
 import { type Passages, passagesOf } from './passages.ts';
 import { keyOf, type Source, type Thing } from './thing.ts';
 
-/** A thing as the index knows it. */
 export interface Entry {
   readonly key: string;
   readonly thing: Thing;
   readonly passages: Passages;
 }
 
-/** Everything there is to find, kept in step with its sources: only what changed is read again. */
+/**
+ * The index of all things. A source is read again when its version has changed, and only changed texts are indexed
+ * again.
+ */
 export class ThingIndex {
   readonly words = new WordIndex();
   readonly #sources: readonly Source[];
@@ -26,7 +28,7 @@ export class ThingIndex {
     this.#meaning = meaning;
   }
 
-  /** Updates the index from the sources. Runs one at a time. */
+  /** Updates the index from the sources, one update after the other. */
   update(): Promise<void> {
     if (this.#sources.every((source) => this.#versions.get(source) === source.version)) return this.#updating;
     this.#updating = this.#updating.then(() => this.#update());
@@ -70,7 +72,7 @@ export class ThingIndex {
         after.set(key, { key, thing, passages: passagesOf(thing) });
         this.words.put(key, `${thing.name} ${thing.context ?? ''} ${thing.text}`);
         read += 1;
-        // Many at once are read in slices, so that others get their turn.
+        // Things are indexed in slices, so that other requests get their turn.
         if (read % AT_ONCE === 0) await nextTurn();
       }
     }
@@ -79,7 +81,7 @@ export class ThingIndex {
   }
 }
 
-/** Whether its searchable text is the same. */
+/** Whether the searchable text is the same. */
 function isSame(a: Thing, b: Thing): boolean {
   return a.name === b.name && a.text === b.text && a.context === b.context;
 }

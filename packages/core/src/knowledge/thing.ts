@@ -8,20 +8,20 @@ export type ThingType = (typeof THING_TYPES)[number];
 /** One searchable entry. */
 export interface Thing {
   readonly type: ThingType;
-  /** Its own among all of its type. */
+  /** Unique within the type and the knowledge base. */
   readonly id: string;
   readonly name: string;
   /** Its description and use, in sentences. */
   readonly text: string;
   /** Its context, in a few words. */
   readonly context?: string;
-  /** The key of the thing it is a part of, which is not returned beside it. */
+  /** The key of the thing that contains this one. A search that returns the part leaves out the whole. */
   readonly partOf?: string;
-  /** The knowledge base it is in. */
+  /** The knowledge base of a document. */
   readonly baseId?: string;
   /** The data for using it: returned with a hit, not searched. */
   readonly details: JsonObject;
-  /** Of an operation, its schema: returned on request. */
+  /** The schema of an operation. Returned on request. */
   readonly schema?: JsonSchema;
 }
 
@@ -31,11 +31,11 @@ export interface Source {
   /** Increases when the result of `things` changes. */
   readonly version: number;
   things(): Iterable<Thing>;
-  /** Whether a caller may use it; others cannot find it. */
+  /** Whether a caller may use the thing. Other callers cannot find it. */
   permits(principal: Principal, thing: Thing): boolean;
 }
 
-/** One string for a thing, such that no two things share it. */
+/** A string that no other thing has. */
 export function keyOf({ type, baseId = '', id }: Pick<Thing, 'type' | 'baseId' | 'id'>): string {
   return JSON.stringify([type, baseId, id]);
 }

@@ -7,14 +7,14 @@ import type { FromEmbeddingThread, ToEmbeddingThread } from './embedding-message
 export interface ThreadEmbedderOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** How long it stays after its last work. Default: a minute. */
+  /** How long the thread is kept after its last work. Default: a minute. */
   readonly idleMs?: number;
-  /** In place of the thread with the encoder. */
+  /** Starts the thread. Default: the thread with the encoder. */
   readonly start?: () => Worker;
 }
 
 /**
- * The built-in sentence encoder, in a separate thread: no key, no network.
+ * The built-in sentence encoder, in a separate thread. It needs no key and no network.
  *
  *   absent ──search─▶ starting ──▶ ready ──idle──▶ absent
  *                        └──▶ missing: its packages are not installed, and it is not tried again

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 
-/** Keeps as much of the hits, best first, as fits; one that does not fit is shortened, then left out. */
+/** Keeps the best hits that fit, the last of them in short form if necessary. The others are left out. */
 export function withinBudget<Hit extends JsonObject>(
   hits: readonly { readonly whole: Hit; readonly short: Hit }[],
   budget: number,
@@ -16,7 +16,7 @@ export function withinBudget<Hit extends JsonObject>(
   return { kept, tokens };
 }
 
-/** About: a token of the models in use is four characters of English or JSON. */
+/** An estimate: a token of common models is about four characters of English or JSON. */
 function tokensOf(json: Json): number {
   return Math.ceil(JSON.stringify(json).length / 4);
 }

@@ -6,7 +6,7 @@ import { type AnonymousStore, RECORD_BYTES } from '../store/anonymous.ts';
 import type { PurgeTime } from '../time/purge-time.ts';
 
 export interface AnonymousQuotaSettings {
-  /** Bytes that all senders without a key have on the disk together. */
+  /** The bytes that all senders without a key may use on the disk together. */
   readonly bytes: number;
   /** How long their messages and answers are kept. */
   readonly keepMs: number;
@@ -54,7 +54,7 @@ export class AnonymousQuota {
     this.#used += bytes;
   }
 
-  /** Counts a frame of an answer, which a callback holds once more. */
+  /** Counts a frame of an answer. With a callback, the answer is stored twice. */
   readonly count = (frame: E2AResponse, { hasCallback }: { readonly hasCallback: boolean }): void => {
     this.#used += Buffer.byteLength(frameText(frame)) * (hasCallback ? 2 : 1);
   };

@@ -2,8 +2,8 @@ import { NO_PERMISSIONS, type Principal } from '../call/principal.ts';
 import { ANONYMOUS } from '../store/anonymous.ts';
 
 /**
- * A sender without a key: a name, as seen from one address. A sender at another address cannot claim to be it, and with the
- * blanks in it it is no agent's id.
+ * The owner id of a sender without a key, from its address and name. A sender at another address cannot claim it, and
+ * it contains blanks, so it is never the id of an agent.
  */
 export function anonymousOwner(addressGroup: string, name: string): string {
   return `${anonymousPrefix(addressGroup)}${name}`;

@@ -55,7 +55,7 @@ interface Addressing {
   readonly target: string | undefined;
   readonly from: MailboxIdentity;
   readonly sender: Principal;
-  /** For the sender; every answer to the message has them. */
+  /** Warnings for the sender, in every answer to the message. */
   readonly warnings?: readonly string[];
 }
 
@@ -134,7 +134,7 @@ export function mailboxAnswerOf(request: MailboxRequest, final: E2AResponse): Ma
   };
 }
 
-/** The "received" acknowledgement, identical for every request. */
+/** The "received" acknowledgement. A repeat gets an identical one. */
 export function acknowledgementOf(request: MailboxRequest, message: MailboxMessage): MailboxResponse {
   const stamp = { id: randomOf(request), now: new Date(request.acceptedAt) };
   const response = acknowledgement(message, { from: answeringIdentity(request), stamp });
@@ -157,7 +157,7 @@ export function acknowledges(messageId: string, key: RequestKey): boolean {
   return ACKNOWLEDGEMENT_ID.exec(messageId)?.[2] === randomOf(key).slice(0, 8);
 }
 
-/** Deterministic in place of random: the same for the same message. */
+/** Stands in for random digits: the same message always gets the same ones. */
 function randomOf({ owner, requestId }: RequestKey): string {
   return hash('sha256', `${owner}\n${requestId}`, 'hex');
 }
@@ -218,11 +218,11 @@ function textOr<Otherwise>(value: unknown, otherwise: Otherwise): string | Other
   return typeof value === 'string' && value !== '' ? value : otherwise;
 }
 
-/** As `mailboxMessageId` writes it. */
+/** The ids of acknowledgements, as `mailboxMessageId` makes them. */
 const ACKNOWLEDGEMENT_ID = /^msg_(\d{1,15})_([0-9a-f]{8})$/;
 
 /**
- * The limit of streamed text and of the final frame: it is held in memory, and is one callback. `CallbackReceiver`
- * takes as much, however it is escaped.
+ * The limit on an answer, which is held in memory and sent as one callback. `CallbackReceiver` accepts as much, however
+ * it is escaped.
  */
 const MAX_CHARACTERS = 10_000_000;

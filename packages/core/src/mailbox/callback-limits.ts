@@ -4,9 +4,9 @@ import { refuse } from '../refusals/refused.ts';
 import { addressOf } from './callback-address.ts';
 
 export interface CallbackLimitSettings {
-  /** Callbacks of one sender that may wait. */
+  /** How many callbacks of one sender may wait. */
   readonly queuedPerSender: number;
-  /** Callbacks per minute to one host from all senders without a key together. */
+  /** How many callbacks per minute all senders without a key together may have sent to one host. */
   readonly anonymousPerHost: number;
 }
 
@@ -31,7 +31,7 @@ export class CallbackLimits {
     // Anonymous senders can name any number of hosts.
     if (++this.#counted % PRUNE_EVERY === 0) this.#hosts.prune(2 * MINUTE);
     const window = { name: 'callbacks_per_minute', limit, seconds: MINUTE };
-    // The port is ignored: a host has tens of thousands.
+    // The port is ignored, because a host has tens of thousands of ports.
     const { allowed, states } = this.#hosts.take(new URL(addressOf(url)).hostname, [window]);
     if (allowed) return;
     refuse(

@@ -7,7 +7,7 @@ export interface Addressee {
   readonly name?: string | undefined;
   /** Its ERC-8004 id. */
   readonly agentId?: string | undefined;
-  /** The task types it is for. */
+  /** The task types that it handles. */
   readonly skills?: readonly string[] | undefined;
 }
 
@@ -35,8 +35,9 @@ export class Directory {
   }
 
   /**
-   * The agent of that `agentId`, else of that id or name. A message without a recipient, or to the mailbox itself, goes to the first
-   * agent with the `taskType` among its skills that the sender may reach, else to the default one.
+   * Finds the recipient by its `agentId`; if the message has none, by its id or name. A message without a recipient, or
+   * to the mailbox itself, goes to the first agent with the `taskType` among its skills that the sender may call, else to
+   * the default agent.
    */
   find({ to, metadata }: MailboxMessage, principal: Principal): Addressed {
     const { name, agentId } = to;
@@ -47,7 +48,7 @@ export class Directory {
     return { target: found.id, from: { name: found.name ?? found.id, agentId: found.agentId ?? null } };
   }
 
-  /** Whether an `agentId` is the mailbox's own, or that of an agent of it other than this one. */
+  /** Whether an `agentId` belongs to the mailbox, or to an agent other than the one with this id. */
   isTaken(agentId: string, id: string): boolean {
     const holders = this.#addressees().filter((one) => one.agentId !== undefined && sameAgentId(one.agentId, agentId));
     if (holders.length > 0) return holders.every((one) => one.id !== id);

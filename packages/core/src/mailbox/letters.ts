@@ -38,7 +38,7 @@ export interface LettersOptions {
 export interface LetterSettings {
   /** How long a sender without a callback waits for the answer before it gets an acknowledgement. */
   readonly answerWithinMs: number;
-  /** Messages a thread keeps. */
+  /** The number of messages that a thread keeps. */
   readonly threadMessages: number;
 }
 
@@ -46,7 +46,7 @@ export interface LetterSettings {
 export interface Admitted {
   readonly envelope: MailboxRequest['envelope'];
   readonly call: Call;
-  /** Called with every frame of its answer. */
+  /** Called with every frame of the answer. */
   readonly seen?: ((frame: E2AResponse) => void) | undefined;
 }
 
@@ -102,7 +102,9 @@ export class Letters {
     await Promise.allSettled(this.#following);
   }
 
-  /** Accepts a message. One with a callback is acknowledged as soon as it is recorded, together with its letter. */
+  /**
+   * Accepts a message. A message with a callback is acknowledged as soon as it is recorded, together with its letter.
+   */
   async receive(
     message: MailboxMessage,
     { envelope, call, seen, hasThread }: Admitted & { readonly hasThread: boolean },
@@ -229,7 +231,7 @@ export class Letters {
     });
   }
 
-  /** Work that continues after its client has disconnected. */
+  /** Tracks work that continues after its client has disconnected, so that `drain` waits for it. */
   #follow<Result>(work: Promise<Result>): Promise<Result> {
     const followed = work
       .catch((error: unknown) => logUnlessRefused(error, this.#options.log))
@@ -239,7 +241,10 @@ export class Letters {
   }
 }
 
-/** Logged for the operator, because no client waits for the answer any more. A refusal is an answer. */
+/**
+ * Logs an error for the operator, because no client waits for the answer any more. A refusal is an answer, not an
+ * error.
+ */
 export function logUnlessRefused(error: unknown, log: Log): void {
   if (error instanceof Refused) return;
   log.error({ error: String(error) }, 'the answer to a message could not be recorded');
@@ -252,7 +257,7 @@ interface Answering extends Pick<Admitted, 'envelope' | 'seen'> {
 }
 
 interface Acceptance {
-  /** Of a repeat, that of the first. */
+  /** The recorded request; for a repeat, the row of the first message. */
   readonly row: RequestRow;
   readonly isRepeat: boolean;
 }

@@ -52,24 +52,23 @@ export interface MailboxServiceOptions {
 
 export interface MailboxSettings extends LetterSettings {
   readonly keepThreadsMs: number;
-  /** How long mail without an expiry waits for an agent that is away. */
+  /** How long a message without an expiry waits for an agent that is offline. */
   readonly holdMs: number;
 }
 
-/** The sender of a message. */
 export interface Sender {
   readonly principal: Principal;
   readonly idempotencyKey?: string | undefined;
   /** The message as received. */
   readonly text?: string | Uint8Array | undefined;
-  /** The `agentId` it registered with. */
+  /** The `agentId` that the sender is registered with. */
   readonly agentId?: string | undefined;
 }
 
 /** A caller without a key that fetches an answer. */
 export interface AnonymousReader {
   readonly addressGroup: string;
-  /** The name the message was sent by. */
+  /** The name in `from` of the message. */
   readonly from?: string | undefined;
 }
 
@@ -185,7 +184,7 @@ export class MailboxService {
     if (agent === undefined || !allows(permissions.agents, agent)) refuse('unauthenticated', {}, UNLISTED);
   }
 
-  /** Room for a message without a key and for its answer. A repeat is there already, and counts once. */
+  /** Reserves space for a message without a key. Returns a counter for its answer. A repeat is not counted again. */
   async #admitAnonymous(message: MailboxMessage, sender: Sender): Promise<Admitted['seen']> {
     const { anonymousQuota: quota } = this.#options;
     if (Buffer.byteLength(JSON.stringify(message.metadata)) > MOST_METADATA) refuse('too_large', {}, LARGE_METADATA);
@@ -195,13 +194,13 @@ export class MailboxService {
     return (frame) => quota.count(frame, { hasCallback });
   }
 
-  /** A repeat without a current agent goes to the agent that answered it first, which its sender must be permitted to use. */
+  /** A repeat to an agent that no longer exists keeps its first target, which the sender must be permitted to use. */
   async #asAnswered(addressed: Addressed, { idempotencyKey = null, ...key }: Named): Promise<Addressed> {
     const earlier = await this.#options.store.requests.earlier({ ...key, idempotencyKey });
     return earlier === undefined ? addressed : { ...addressed, target: earlier.agentId };
   }
 
-  /** A message whose answer goes only to the waiting client, or is fetched later. */
+  /** Receives a message whose answer goes only to the waiting client, or is fetched later. */
   #receivePlain(message: MailboxMessage, { envelope, call, seen }: Admitted): Promise<MailboxResponse> {
     const { clock, engine, log, settings } = this.#options;
     return new Promise((resolve, reject) => {
@@ -209,7 +208,7 @@ export class MailboxService {
       let isLate = false;
       const acknowledge = () => {
         isLate = true;
-        // Not before it is recorded.
+        // A request is acknowledged only after it is recorded.
         if (request !== undefined) resolve(acknowledgementOf(request, message));
       };
       const onAccepted: Beside['onAccepted'] = (row, { isRepeat }) => {
@@ -221,7 +220,7 @@ export class MailboxService {
       const fail = (error: unknown) => {
         cancel();
         if (isLate) logUnlessRefused(error, log);
-        // Recorded, so the next start continues it. The acknowledgement gives a sender the id to fetch the answer with.
+        // The next start continues a recorded request. The acknowledgement has the id for fetching the answer.
         if (request !== undefined && error instanceof Refused) acknowledge();
         reject(error);
       };
@@ -244,14 +243,15 @@ export class MailboxService {
     });
   }
 
-  /** The answer to a message sent before; while there is none, the question it waits for, or its acknowledgement. */
+  /** The answer to an earlier message. Before there is one: the open question, else the acknowledgement. */
   async find(messageId: string, owner: string): Promise<MailboxResponse> {
     return this.#answerTo({ owner, requestId: messageId });
   }
 
   /**
-   * The same for a sender without a key, which must fetch from the address that sent the message. Other senders may share that
-   * address, so the answer omits the callback URL, and an id that several senders used is not found without a name.
+   * Like `find`, for a sender without a key, which must fetch from the address that sent the message. Other senders may
+   * share that address, so the answer omits the callback URL, and an id that several senders used is not found without
+   * a name.
    */
   async findAnonymous(messageId: string, { addressGroup, from }: AnonymousReader): Promise<MailboxResponse> {
     const [key, another] =
@@ -364,7 +364,7 @@ export class MailboxService {
   }
 }
 
-/** The answer to a sender without a key that writes to any other agent than those listed for such senders. */
+/** The error for a sender without a key that writes to an agent outside `mailbox.anonymous`. */
 export const UNLISTED =
   'Authentication required. Send a key, or ask the operator to list this agent in mailbox.anonymous.';
 
@@ -373,7 +373,7 @@ interface Named extends RequestKey {
   readonly idempotencyKey?: string | null | undefined;
 }
 
-/** A repeat by its idempotency key is a repeat by its id. */
+/** A message without an id gets one from its idempotency key, so that a repeat is recognized by its id. */
 function namedBy(idempotencyKey: string | undefined, message: MailboxMessage): MailboxMessage {
   if (message.messageId !== null || idempotencyKey === undefined) return message;
   return { ...message, messageId: `idem_${idempotencyKey}` };
@@ -392,10 +392,10 @@ function unrecorded(): never {
   throw new Error('a message was answered before it was recorded');
 }
 
-/** Bytes of the metadata of a message without a key. */
+/** The limit on the metadata of a message without a key, in bytes. */
 const MOST_METADATA = 4096;
 const LARGE_METADATA = `The metadata of a message without a key must not exceed ${MOST_METADATA} bytes.`;
-/** Of messages on one page of a thread: more than two hundred questions have, and read, written and sent in one go. */
+/** The limit on one page of a thread: more than 200 questions fit in, and it can be read and sent at once. */
 const PAGE_BYTES = 2 * 1024 * 1024;
-/** Whether there is any. */
+/** A page that shows only whether a thread has any message. */
 const FIRST = { after: 0, limit: 1, maxBytes: 0 };

@@ -36,5 +36,5 @@ function within(turns: readonly EarlierTurn[], characters: number): readonly Ear
 
 const COMES_ALONG = 20;
 const COMES_ALONG_CHARACTERS = 64 * 1024;
-/** The bytes that so many characters and the JSON around them may take. */
+/** The bytes that this many characters may take, with the JSON around them. */
 const COMES_ALONG_BYTES = 4 * COMES_ALONG_CHARACTERS;

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-/** A file of the operator's that is not there, or that Node cannot load. */
+/** The error for an operator's file that does not exist, or that Node cannot load. */
 export class ModuleFault extends Error {
   readonly code: 'module_missing' | 'module_broken';
   readonly path: string;
@@ -14,10 +14,10 @@ export class ModuleFault extends Error {
 }
 
 /**
- * The exports of an operator's JavaScript or TypeScript file. Its errors name the part of the configuration that needs it,
- * and the line where Node knows it: of a syntax error it does not say it here.
+ * The exports of an operator's JavaScript or TypeScript file. Errors name the part of the configuration that needs the
+ * file, and the line if Node reports one; for a syntax error it does not.
  *
- * A file that was changed since is read again; what it imports is not.
+ * A file that has changed since its first load is read again. The files that it imports are not.
  */
 export async function loadModule(what: string, path: string): Promise<Readonly<Record<string, unknown>>> {
   requireRunnable(what, path);
@@ -27,7 +27,7 @@ export async function loadModule(what: string, path: string): Promise<Readonly<R
   firstLoads.set(path, first);
   const { href } = pathToFileURL(path);
   try {
-    // Node keeps what it has read, broken files too, by their whole address.
+    // Node caches modules by their whole URL, including those that failed to load.
     return await unlessStuck(import(modified === first ? href : `${href}?modified=${modified}`));
   } catch (error) {
     const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
@@ -37,13 +37,13 @@ export async function loadModule(what: string, path: string): Promise<Readonly<R
   }
 }
 
-/** Where nothing is left to do that it could wait for, Node would end the process without a word. */
+/** If a module waits for a promise that nothing can resolve, Node would end the process without an error. */
 async function unlessStuck<T>(loading: Promise<T>): Promise<T> {
   let onStuck = () => {};
   const stuck = new Promise<never>((_, reject) => {
     onStuck = () => reject(new Error('it has a top-level await that never resolves'));
   });
-  // One listener for all that are being loaded: Node warns of many.
+  // One listener for all loading modules, because Node warns about many listeners.
   if (underWay.size === 0) process.on('beforeExit', reportStuck);
   underWay.add(onStuck);
   try {
@@ -74,7 +74,7 @@ function canRunTypeScript(): boolean {
   return Boolean((process.features as { typescript?: unknown }).typescript);
 }
 
-/** Beside Node's own list of what it has read, which is one for the process too: when each file had been changed at its first load. */
+/** The modification time of each file at its first load. One map for the process, like Node's cache of modules. */
 const firstLoads = new Map<string, number>();
 /** The callback for each loading file, called when the event loop is empty. */
 const underWay = new Set<() => void>();

@@ -6,7 +6,7 @@ import type { SessionStore } from '../store/store.ts';
 /** A frame that an agent sends on its own: it answers no request. */
 export interface AgentPush {
   readonly agentId: string;
-  /** The sender of the request that the frame names, and its id there; `undefined` when it names no running request. */
+  /** The request that the frame names, and its sender; `undefined` when the frame names no running request. */
   readonly request: { readonly owner: string; readonly requestId: string | null } | undefined;
   readonly frame: E2AResponse;
 }
@@ -24,7 +24,7 @@ export class Pushes {
     this.#options = options;
   }
 
-  /** Callers may listen at other nodes, too. */
+  /** Also delivers to callers that listen at other nodes. */
   join(elsewhere: PushesElsewhere): void {
     this.#elsewhere = elsewhere;
   }
@@ -46,7 +46,7 @@ export class Pushes {
   }
 
   async deliver(push: AgentPush): Promise<void> {
-    // Most servers have no listeners.
+    // Without listeners, the store is not asked for the owner.
     if (!this.hasListeners && this.#elsewhere?.hasListeners !== true) return;
     const owner = push.request?.owner ?? (await this.#ownerOf(push));
     if (owner === undefined) return;
@@ -56,7 +56,7 @@ export class Pushes {
     this.#elsewhere?.deliver(addressed);
   }
 
-  /** To the listeners at this node. */
+  /** Delivers a push to the listeners at this node. */
   deliverHere({ owner, agentId, text }: AddressedPush): void {
     for (const { principal, send } of this.#listeners.get(owner) ?? [])
       if (allows(principal.permissions.agents, agentId)) send(text);
@@ -102,7 +102,7 @@ export interface AddressedPush {
 /** The listeners at other nodes. Absent where one process owns the store. */
 export interface PushesElsewhere {
   readonly hasListeners: boolean;
-  /** The first listener has come to this node. */
+  /** Called when this node gets its first listener. */
   listening(): void;
   deliver(push: AddressedPush): void;
 }

@@ -1,4 +1,7 @@
-/** Why a header may not be sent, worded to follow its name; `undefined` when it may. What frames or routes a message is ours to write. */
+/**
+ * Why a header may not be sent, worded to follow its name; `undefined` when it may. Headers that frame or route a
+ * message are written by this server only.
+ */
 export function headerFault(name: string, value: string): string | undefined {
   if (!TOKEN.test(name)) return 'must be named with letters, digits and hyphens';
   if (isOurs(name.toLowerCase())) return 'must not be given: it belongs to the connection';

@@ -1,6 +1,6 @@
 import { FAILURES, type Failure, type FailureCode, type FailureDetails, failure } from '@dragoman/protocols';
 
-/** Thrown where a request is turned away before it has an answer. Match on `failure.code`. */
+/** Thrown to refuse a request that has no answer yet. Match on `failure.code`. */
 export class Refused extends Error {
   readonly failure: Failure;
 
@@ -15,7 +15,7 @@ export function refuse(code: FailureCode, details?: FailureDetails, message?: st
   throw new Refused(failure(code, details, message));
 }
 
-/** The failure an error carries, or stands for, whichever copy of this module threw it. */
+/** The failure that an error carries or stands for, even if another copy of this module threw it. */
 export function failureOf(error: unknown): Failure | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   if ('code' in error && error.code === 'store_unavailable') return failure('store_unavailable', { retry_after: 5 });
@@ -24,7 +24,7 @@ export function failureOf(error: unknown): Failure | undefined {
   return isFailure(error.failure) ? error.failure : undefined;
 }
 
-/** Errors of other people's code may have a member of that name too. */
+/** Errors of other libraries may have a member `failure`, too. */
 function isFailure(carried: unknown): carried is Failure {
   const { code, message, details } = Object(carried) as Partial<Record<keyof Failure, unknown>>;
   const isKnown = typeof code === 'string' && Object.hasOwn(FAILURES, code);

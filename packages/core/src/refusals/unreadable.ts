@@ -1,6 +1,8 @@
 import { type Failure, failure, type Issue } from '@dragoman/protocols';
 
-/** Why the bytes received are not JSON: they may not even be text or a whole line. In the code's words, or those given. */
+/**
+ * The failure for received bytes that are not JSON, not text, or not a whole line. `message` replaces the usual one.
+ */
 export function unreadable(issues: readonly Issue[], message?: string): Failure {
   const code = issues[0]?.code;
   const isKnown = code === 'not_utf8' || code === 'line_too_long' || code === 'busy';

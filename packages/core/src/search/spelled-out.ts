@@ -1,4 +1,4 @@
-/** `GetCurrentDateTime` and `/order-lines/{id}` as words. */
+/** Splits names such as `GetCurrentDateTime` and `/order-lines/{id}` into words. */
 export function spelledOut(text: string): string {
   return text.replaceAll(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replaceAll(/[_\-./{}]+/g, ' ');
 }

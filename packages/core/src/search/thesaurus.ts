@@ -1,6 +1,8 @@
 import { stemOf } from './words.ts';
 
-/** Words that people use for the same errand as this one; both are stems. A word of several meanings is in several rows. */
+/**
+ * The stems of words that people use for the same task as this one. A word with several meanings is in several rows.
+ */
 export function relatedTo(stem: string): ReadonlySet<string> {
   related ??= relatedIn(ROWS);
   return related.get(stem) ?? NONE;
@@ -11,7 +13,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** Synonyms: each row joins everyday words and technical words for one task. */
 // biome-ignore format: one row an errand
 const ROWS: readonly string[] = [
-  // To do with things.
+  // Actions on things.
   'add append insert put include attach enter create',
   'create make new generate build produce open start set setup compose write draft',
   'delete remove erase drop discard clear destroy wipe eliminate',
@@ -238,7 +240,7 @@ const ROWS: readonly string[] = [
   'world globe earth country',
 ];
 
-/** Made with the first search. */
+/** Built at the first search. */
 let related: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
 function relatedIn(rows: readonly string[]): Map<string, Set<string>> {

@@ -3,8 +3,8 @@ import { relatedTo } from './thesaurus.ts';
 import { stemOf, wordsOf } from './words.ts';
 
 /**
- * Finds texts by their words (BM25). The rarity of a word is counted among the texts searched, never among all: a
- * score tells nothing about texts its reader may not see.
+ * Finds texts by their words (BM25). The rarity of a word is counted among the texts searched, never among all texts,
+ * so that a score reveals nothing about texts that the caller may not see.
  */
 export class WordIndex {
   readonly #counts = new Map<string, ReadonlyMap<string, number>>();
@@ -45,8 +45,8 @@ export class WordIndex {
   }
 
   /**
-   * The score of each of these texts that has a word of the query, or one that is related to it; of the related ones the best
-   * counts, by so much.
+   * The scores of those texts that have a word of the query or a related word. For each word of the query, the best
+   * related word counts, multiplied by `relatedWeight`.
    */
   search(query: string, keys: ReadonlySet<string>, relatedWeight = 0): Map<string, WordHit> {
     const hits = new Map<string, Mutable>();
@@ -100,7 +100,7 @@ export function queryWords(query: string): ReadonlySet<string> {
 
 export interface WordHit {
   readonly score: number;
-  /** Stems, as `wordsOf` gives them: words of the query, and words related to one. */
+  /** Stems, as `wordsOf` returns them: of the query's words, and in `related` of words related to them. */
   readonly words: readonly string[];
   readonly related: readonly string[];
 }
@@ -111,7 +111,7 @@ interface Mutable {
   readonly related: string[];
 }
 
-/** The words of a text as they were written, by what they were reduced to. */
+/** The words of a text that have these stems, as they are written there. */
 export function asWritten(text: string, stems: readonly string[]): string[] {
   const written =
     spelledOut(text)

@@ -1,6 +1,6 @@
 import { spelledOut } from './spelled-out.ts';
 
-/** The words a text is found by: lower case, without those that are in every text, reduced to their stems. */
+/** The words by which a text is found: in lower case, without common words, and reduced to their stems. */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
   for (const [word] of spelledOut(text)
@@ -11,7 +11,7 @@ export function wordsOf(text: string): string[] {
   return words;
 }
 
-/** Roughly: enough for the forms of one English word to meet, too little for two words to. */
+/** A rough stem: the forms of one English word have the same stem, and different words rarely do. */
 export function stemOf(word: string): string {
   if (word.length < 4) return word;
   let stem = word.replace(/ies$/, 'y').replace(/(ss|x|ch|sh)es$/, '$1');

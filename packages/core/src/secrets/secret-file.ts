@@ -1,7 +1,10 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Writes a file that only its owner may read: all of it or nothing, whenever the power goes, and on the disk when it returns. */
+/**
+ * Writes a file that only its owner may read. The file is on the disk when this returns; a crash before leaves the old
+ * file.
+ */
 export function writeSecretFile(path: string, text: string): void {
   const draft = `${path}.new`;
   const file = openSync(draft, 'w', 0o600);
@@ -15,7 +18,7 @@ export function writeSecretFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** Syncs the folder too, otherwise a written file could be missing after a crash. */
+/** Syncs a folder; otherwise a file written to it could be missing after a crash. */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');

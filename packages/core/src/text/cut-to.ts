@@ -1,4 +1,4 @@
-/** The beginning of a text, never more than so many UTF-16 units and never half of a character. */
+/** The beginning of a text: at most this many UTF-16 units, and never half of a surrogate pair. */
 export function cutTo(text: string, length: number): string {
   const cut = text.slice(0, length);
   const last = cut.charCodeAt(cut.length - 1);

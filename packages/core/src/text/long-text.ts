@@ -20,19 +20,19 @@ export function sharedBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** In bytes. */
+/** The length in bytes. */
 export function lengthOf({ parts }: LongText): number {
   return parts.reduce((total, part) => total + part.byteLength, 0);
 }
 
-/** Its bytes, some at a time. */
+/** The bytes, in slices. */
 export async function* slicesOf({ parts }: LongText): AsyncGenerator<Uint8Array, void, undefined> {
   for (const part of parts) {
     for (let at = 0; at < part.byteLength; at += SLICE) yield part.subarray(at, at + SLICE);
   }
 }
 
-/** For callers that need the string: a slice is decoded in each turn of the loop, and others have theirs in between. */
+/** The text as a string. Decodes one slice in each turn of the event loop, so that it does not block other requests. */
 export async function stringOf(text: string | LongText): Promise<string> {
   if (typeof text === 'string') return text;
   let whole = '';
@@ -48,7 +48,7 @@ export async function stringOf(text: string | LongText): Promise<string> {
   return whole;
 }
 
-/** A place to cut: not inside of a character. */
+/** The last position up to `at` that is not inside a character. */
 function wholeCharacters(bytes: Buffer, at: number): number {
   if (at >= bytes.length) return bytes.length;
   let end = at;
@@ -56,5 +56,5 @@ function wholeCharacters(bytes: Buffer, at: number): number {
   return end;
 }
 
-/** Half a millisecond's work. A shorter text need not be taken to pieces. */
+/** Bytes that take about half a millisecond. A shorter text is handled in one piece. */
 export const SLICE = 524_288;

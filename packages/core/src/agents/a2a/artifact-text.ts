@@ -1,15 +1,16 @@
 /**
- * The text of one artifact, and how much of it the reader has. An artifact may be extended, replaced or sent again in full; no text
- * is given to the reader twice.
+ * The text of one artifact, and how much of it the reader has. An artifact may be extended, replaced or sent again in
+ * full; no text is given to the reader twice. The reader has the whole text (even), more than the text has so far
+ * (behind), or another text (apart).
  *
- *   even ──shown again from the beginning──▶ behind ──it catches up──▶ even
+ *   even ──sent again from the beginning──▶ behind ──the text catches up──▶ even
  *     └──────replaced by another text──▶ apart ◀──another text──┘
  */
 export class ArtifactText {
-  /** What the artifact holds now, as it was received: joining it with each piece would take quadratic time. */
+  /** The current text, in the pieces received: joining them at each piece would take quadratic time. */
   #pieces: string[] = [];
   #length = 0;
-  /** What the reader has. */
+  /** The text that the reader has. */
   #given = '';
   #isApart = false;
 
@@ -21,7 +22,7 @@ export class ArtifactText {
     return this.#length;
   }
 
-  /** Adds to it. Returns what is new to the reader. */
+  /** Adds to the text. Returns the part that is new to the reader. */
   append(more: string): string {
     const start = this.#length;
     if (more !== '') this.#pieces.push(more);
@@ -29,19 +30,19 @@ export class ArtifactText {
     return this.#isApart ? '' : this.#rest(more, start);
   }
 
-  /** All of it, as it is now. */
+  /** Replaces the text. Returns the part that is new to the reader. */
   replace(whole: string): string {
     this.#pieces = whole === '' ? [] : [whole];
     this.#length = whole.length;
     return this.#rest(whole, 0);
   }
 
-  /** A full copy that may be older than the text: one that the text starts with adds nothing. */
+  /** Takes a copy of the text that may be older: a copy that the text starts with changes nothing. */
   remember(whole: string): string {
     return whole.length < this.#length && this.#startsWith(whole) ? '' : this.replace(whole);
   }
 
-  /** What the reader lacks of a piece of the text that starts there. */
+  /** The part of a piece that the reader lacks. The piece starts at this position of the text. */
   #rest(piece: string, start: number): string {
     const shared = Math.min(piece.length, this.#given.length - start);
     this.#isApart = shared > 0 && piece.slice(0, shared) !== this.#given.slice(start, start + shared);

@@ -2,8 +2,9 @@ import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoma
 import { filePart, type MessagePart, readParts } from '@dragoman/protocols/lf-a2a';
 
 /**
- * The content of a request as the parts of an A2A message. A message received over A2A is passed on unchanged; other protocols
- * provide text, ACP content blocks, files and data. Parameters of a method of the agent's own travel as data, with its name.
+ * The content of a request as the parts of an A2A message. A message received over A2A is passed on unchanged; other
+ * protocols provide text, ACP content blocks, files and data. The parameters of a method that is not a prompt are sent
+ * as data, with its name.
  */
 export function partsOf(envelope: E2AEnvelope): MessagePart[] {
   const { params, provenance } = envelope;

@@ -14,11 +14,11 @@ import { RemoteSessions } from './remote-sessions.ts';
 
 /** The address of a remote agent and how to call it, as configured. */
 export interface PeerPlace {
-  /** The URL of the agent, or exactly that of its card. */
+  /** The URL of the agent; with `isCard`, the URL of its card. */
   readonly url: URL;
   readonly isCard: boolean;
   readonly version?: A2aVersion | undefined;
-  /** With their references resolved. */
+  /** The configured headers, with their references resolved. */
   readonly headers?: Readonly<Record<string, OutboundHeader>> | undefined;
   readonly credential?: string | undefined;
 }
@@ -59,7 +59,7 @@ function reach(
   const { clock, log, pins, reader = new JsonReader() } = context;
   const gate = context.gate.allowing([hostPortOf(url)]);
   const about = { agentId: id, url, version, headers, credential, gate, reader, clock };
-  // For the operator's own host.
+  // The card is requested from the operator's own host, which gets all configured headers.
   const cardHeaders = new PeerWays({ ...about, card: undefined }).headersFor({ url: url.href, schemes: [] });
   const isDirect = !isCard && version !== undefined;
   const card = isDirect

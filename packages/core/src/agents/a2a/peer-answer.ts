@@ -21,14 +21,15 @@ import { ArtifactText } from './artifact-text.ts';
  *     │  ▲──answered──│
  *     └──INPUT_REQUIRED──▶ waiting
  *
- * The text of artifacts is the answer. The text of status messages is progress. Some agents send everything there, so when a task
- * ends without text in an artifact, its last message is the answer. An agent may also answer with messages and no task at all.
+ * The text of artifacts is the answer. The text of status messages is progress. Some agents send everything in status
+ * messages, so when a task ends without text in an artifact, its last message is the answer. An agent may also answer
+ * with messages and no task at all.
  */
 export class PeerAnswer {
   taskId: string | undefined;
   contextId: string | undefined;
   readonly #artifacts = new Map<string, HeldArtifact>();
-  /** The text that the reader has, over all artifacts, and which of them the last of it is from. */
+  /** The text that the reader has, over all artifacts, and the id of the artifact that its end is from. */
   #given = '';
   #lastGiven: string | undefined;
   #endsLine = false;
@@ -61,12 +62,12 @@ export class PeerAnswer {
     return this.#state !== undefined && isTerminal(this.#state);
   }
 
-  /** The task continues with the next message. */
+  /** Whether the task waits for an answer: it continues with the next message. */
   get isWaiting(): boolean {
     return this.#state === 'TASK_STATE_INPUT_REQUIRED';
   }
 
-  /** The task continues by itself once a person has authorized it elsewhere. */
+  /** Whether a person has to authorize the task elsewhere. It then continues by itself. */
   get needsSignIn(): boolean {
     return this.#state === 'TASK_STATE_AUTH_REQUIRED';
   }
@@ -84,7 +85,7 @@ export class PeerAnswer {
     this.#state = 'TASK_STATE_WORKING';
   }
 
-  /** Messages alone are a whole answer. */
+  /** Whether the agent has answered with messages and no task. They are the whole answer. */
   get isMessageOnly(): boolean {
     return !this.#hasTask && this.#artifacts.has(MESSAGES);
   }
@@ -154,7 +155,7 @@ export class PeerAnswer {
     return message?.isFromAgent === true ? this.#news(state, message) : [];
   }
 
-  /** Reported once: a task that is sent again repeats its last status. */
+  /** The parts for a status message. A task that is sent again repeats its last status, which is reported once. */
   #news(state: TaskState | undefined, { parts }: PeerMessage): AgentPart[] {
     const thoughts = thoughtsIn(parts);
     const text = textOfParts(parts);
@@ -206,7 +207,7 @@ export class PeerAnswer {
     return [{ part: 'chunk', body: { delta_kind: 'text', delta: separator + fresh } }];
   }
 
-  /** Agents that send messages piece by piece may send all of them once more, as an artifact. */
+  /** The artifact with this id. Agents that send messages piece by piece may send them all again as an artifact. */
   #held(id: string, parts: readonly MessagePart[]): HeldArtifact {
     const known = this.#artifacts.get(id);
     if (known !== undefined) return known;
@@ -236,7 +237,7 @@ export class PeerAnswer {
     const others = [...this.#artifacts.values()].flatMap((held) => held.others);
     const files = others.flatMap(fileOf);
     const data = others.flatMap((part) => (part.data === undefined ? [] : [part.data]));
-    // An artifact that was replaced by another text cannot be taken back: the result has it as it is.
+    // Text that the reader has cannot be taken back, so the result has the current text of every artifact.
     if (files.length === 0 && data.length === 0 && text === this.#given) return null;
     return { ...(text !== '' && { text }), ...(files.length > 0 && { files }), ...(data.length > 0 && { data }) };
   }
@@ -270,7 +271,7 @@ interface HeldArtifact {
   readonly text: ArtifactText;
   /** Parts that are not text. */
   others: MessagePart[];
-  /** Their characters. */
+  /** The characters of `others`. */
   size: number;
 }
 

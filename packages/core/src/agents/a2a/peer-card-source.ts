@@ -11,9 +11,9 @@ import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import { decodePeerCard, type PeerCard } from './peer-card.ts';
 
 export interface PeerCardSourceOptions {
-  /** Whose card it is. */
+  /** The agent that the card describes. */
   readonly agentId: string;
-  /** Where it may be, most likely first. */
+  /** The URLs at which the card may be, most likely first. */
   readonly urls: readonly string[];
   /** The version of A2A to use. Default: any. */
   readonly version?: A2aVersion | undefined;
@@ -22,7 +22,7 @@ export interface PeerCardSourceOptions {
   readonly reader: JsonReader;
   readonly clock: Clock;
   readonly log: Log;
-  /** Without it a changed card is used as it is. */
+  /** Without pins, a changed card is used at once. */
   readonly pins?: Pick<Pins, 'admit' | 'isHeld'> | undefined;
   /** What an operator does to accept a changed card. */
   readonly howToAccept: string;
@@ -134,7 +134,7 @@ interface KnownCard {
   readonly etag: string | undefined;
 }
 
-/** The name of the pin of an agent's card. Another URL is another pin. */
+/** The name of the pin for an agent's card. A card at another URL has another pin. */
 function cardPin(agentId: string, url: string): string {
   return `card:${agentId} ${url}`;
 }

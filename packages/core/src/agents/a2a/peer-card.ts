@@ -42,7 +42,7 @@ export interface PeerCard {
   readonly version: string;
   /** The interfaces that this server supports, best first. */
   readonly interfaces: readonly PeerInterface[];
-  /** The others, as the card writes them. */
+  /** The interfaces that this server does not support, as text to show. */
   readonly otherInterfaces: readonly string[];
   readonly streaming: boolean;
   readonly outputModes: readonly string[];

@@ -45,7 +45,7 @@ export interface PeerConnection {
   readonly idle: IdleTimer;
 }
 
-/** One interface of a remote agent: its operations in its binding and version. Its replies are read by their shape. */
+/** Calls one interface of a remote agent. Replies are recognized by their shape, whatever the version. */
 export class PeerClient {
   readonly #at: PeerInterface;
   readonly #connection: PeerConnection;
@@ -55,7 +55,7 @@ export class PeerClient {
     this.#connection = connection;
   }
 
-  /** Sends a message, for a stream or for one answer. Throws where no answer, or only part of it, was received. */
+  /** Sends a message, for a stream or for one answer. Throws if the answer was not received, or only in part. */
   send(request: PeerRequest, { streaming }: { streaming: boolean }): AsyncGenerator<PeerReply, void, undefined> {
     const params = (this.#at.version === '1.0' ? sendParams : SEND_PARAMS_03[this.#at.binding])(request);
     return streaming
@@ -177,7 +177,7 @@ export class PeerClient {
     else if (event === undefined) yield { error: peerError(NOT_AN_EVENT, { httpStatus: BROKEN }) };
   }
 
-  /** The first words of a page for people, such as the error page of a proxy. */
+  /** The error for an answer that is not JSON. It quotes the beginning of an error page, such as that of a proxy. */
   async #unreadable(answer: InboundAnswer): Promise<PeerError> {
     let text = '';
     for await (const chunk of this.#connection.idle.watchEach(answer.body)) {
@@ -204,7 +204,7 @@ export class PeerClient {
 
 interface PeerOperation {
   readonly method: 'GET' | 'POST';
-  /** The path of HTTP+JSON. */
+  /** The path in the HTTP+JSON binding. */
   readonly path: string;
   readonly params: JsonObject;
 }
@@ -244,7 +244,7 @@ function httpJsonParams03(request: PeerRequest): JsonObject {
   };
 }
 
-/** Every JSON type counts as `application/json`; `undefined` for types that cannot be read. */
+/** The media type of an answer. Every JSON type counts as `application/json`. */
 function mediaTypeOf(answer: InboundAnswer): string | undefined {
   const type = String(headerOf(answer, 'content-type') ?? 'application/json')
     .split(';', 1)[0]
@@ -258,7 +258,7 @@ const ACCEPT = 'application/json, text/event-stream, application/a2a+json';
 const REDIRECT = 'it answered with a redirect, which is not followed';
 const NOT_AN_EVENT = 'it answered with something other than a task, a message or an update of a task';
 const WRONG_VERB: ReadonlySet<number> = new Set([404, 405]);
-/** The status of an answer that is invalid despite its HTTP status. */
+/** The HTTP status in the error for an invalid answer. It says nothing about the kind of the error. */
 const BROKEN = 200;
 const MOST_EXCERPT = 500;
 const MOST_BYTES = 256 * 1024 * 1024;

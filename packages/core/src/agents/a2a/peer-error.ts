@@ -1,7 +1,6 @@
 import { type Failure, failure, isObject, type Json, type JsonObject, redacted } from '@dragoman/protocols';
 import { A2A_ERRORS } from '@dragoman/protocols/lf-a2a';
 
-/** The kind of an error of a remote agent. */
 export type PeerErrorKind =
   | 'task_not_found'
   /** The agent does not know the operation, version or binding; another one may work. Nothing was done. */
@@ -35,7 +34,7 @@ export function readPeerError(json: Json, httpStatus: number): PeerError | undef
   return peerError(typeof words === 'string' ? words : '', { code: number, httpStatus });
 }
 
-/** An error with its kind, which its code decides, else its message, else the HTTP status. */
+/** An error with its kind. HTTP 401, 403, 429 and 503 decide it; else the code, the message, then any other status. */
 export function peerError(
   words: string,
   { code, httpStatus, retryAfter }: { code?: number | undefined; httpStatus: number; retryAfter?: number | undefined },

@@ -11,7 +11,7 @@ import type { MessagePart } from '@dragoman/protocols/lf-a2a';
 /** A question of a remote agent, and how its answer is sent back. */
 export interface PeerQuestion {
   readonly question: NewQuestion;
-  /** The message that answers it. */
+  /** The parts of the message that answers the question. */
   answer(given: QuestionAnswer): MessagePart[];
 }
 

@@ -48,13 +48,13 @@ type NextMessage = Pick<PeerRequest, 'messageId' | 'parts' | 'contextId' | 'task
  */
 export class PeerRun {
   readonly #options: PeerRunOptions;
-  /** The interface that the agent understood. */
+  /** The way in which the latest message was sent. */
   #attempt: PeerAttempt | undefined;
   #wasBroken = false;
   #known: RemoteConversation = {};
   /** The open sign-in question; aborting it withdraws the question. */
   #signIn: AbortController | undefined;
-  /** The task still works for this request: a caller that leaves now has to cancel it. */
+  /** Whether the task still works for this request, so that it is cancelled if the caller leaves now. */
   isWanted = true;
 
   constructor(options: PeerRunOptions) {
@@ -149,7 +149,7 @@ export class PeerRun {
     const { clock } = agent;
     for (let tries = 0; tries < SUBSCRIBE_PAUSES_MS.length && this.#isUnfinished(); tries++) {
       const { taskId } = answer;
-      // Poll an unfinished answer to a plain message; continue a stream.
+      // Only a stream can be continued. An unfinished answer to a plain message is polled.
       if (taskId === undefined || this.#attempt?.streaming !== true) break;
       this.#wasBroken = true;
       await clock.wait(SUBSCRIBE_PAUSES_MS[tries] ?? 0, signal);
@@ -224,7 +224,7 @@ export class PeerRun {
         .then(({ action }) => {
           if (action === 'decline' || action === 'cancel') giveUp(new Refused(failure('cancelled', {}, NOT_SIGNED_IN)));
         })
-        // Withdrawn, or the request is over.
+        // The question was withdrawn, or the request is over.
         .catch(() => {});
     }
   }
@@ -248,7 +248,7 @@ export class PeerRun {
     return undefined;
   }
 
-  /** Some agents send the task once more after its end. An agent that keeps the stream open is not waited for. */
+  /** The replies up to two seconds after the end of the task, because some agents then send the task once more. */
   async *#untilSettled(
     replies: AsyncGenerator<PeerReply, void, undefined>,
   ): AsyncGenerator<PeerReply, void, undefined> {
@@ -280,7 +280,7 @@ export class PeerRun {
     }
   }
 
-  /** Runs before the end is reported: the next message may follow at once. */
+  /** Stores the conversation before the end is reported, because the caller may send the next message at once. */
   async #remember(error: PeerError | undefined): Promise<void> {
     const { answer, envelope, call, agent } = this.#options;
     if (error !== undefined && !answer.hasStarted) return;

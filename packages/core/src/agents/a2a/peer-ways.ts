@@ -38,14 +38,17 @@ export interface PeerWaysOptions {
 /** The ways to call a remote agent, with the headers of each. */
 export class PeerWays {
   readonly #options: PeerWaysOptions;
-  /** The one that worked last. */
+  /** The attempt that worked last. */
   #worked: PeerAttempt | undefined;
 
   constructor(options: PeerWaysOptions) {
     this.#options = options;
   }
 
-  /** Every way, best first: the one that worked before, those of the card, and the same in the other version, as some cards name the wrong one. */
+  /**
+   * Every way, best first: the one that worked before, the interfaces of the card, and the same interfaces in the other
+   * version, because some cards name the wrong version.
+   */
   async attempts(): Promise<readonly PeerAttempt[]> {
     const { card: source, url, version } = this.#options;
     const card = await source?.get();
@@ -124,7 +127,7 @@ function isSameWay(one: PeerInterface, other: PeerInterface): boolean {
   return one.url === other.url && one.binding === other.binding && one.version === other.version;
 }
 
-/** The header that the card names for its API key, where it accepts nothing else. */
+/** `authorization`, or the header for an API key where the card accepts nothing but API keys in headers. */
 function secretHeader(schemes: readonly PeerScheme[]): string {
   const keys = schemes.flatMap(({ header }) => (header === undefined ? [] : [header.toLowerCase()]));
   return keys.length === schemes.length && keys[0] !== undefined ? keys[0] : 'authorization';

@@ -2,8 +2,9 @@ import { type E2AEnvelope, isObject, type Json, type JsonObject, textOfResult } 
 import type { Call, EarlierTurn } from '../../call/call.ts';
 
 /**
- * The messages for a model: the operator's instructions, the earlier messages of the session, and the caller's request. Messages that
- * the caller sends itself, as OpenAI clients do, replace the session's.
+ * The messages for a model: the operator's instructions, the earlier messages of the session, and the caller's request.
+ * A request may have several messages, as those of OpenAI clients do; its system messages come before the session's
+ * messages.
  */
 export async function conversationOf(
   envelope: E2AEnvelope,

@@ -146,7 +146,7 @@ function sound(json: Outcome<Json>, what: string): Json {
   throw modelFailed(`sent ${what} that cannot be read: ${json.issues[0]?.message ?? 'it is not JSON'}`);
 }
 
-/** The gate speaks of a host; a caller knows the agent alone. */
+/** Rewords the gate's error for callers: the gate names a host, which they do not know. */
 function ofTheModel(error: unknown): unknown {
   const known = failureOf(error);
   if (known?.code !== 'unreachable') return error;
@@ -170,7 +170,7 @@ async function beginningOf(answer: InboundAnswer): Promise<string> {
   return Buffer.concat(parts).subarray(0, MOST_ERROR_BYTES).toString();
 }
 
-/** In place of OpenAI's last event. */
+/** Stands for OpenAI's last event, `[DONE]`, which is not JSON. */
 export const DONE = null;
 const HEADERS = {
   'content-type': 'application/json',

@@ -43,7 +43,7 @@ export class ModelTools {
     }));
   }
 
-  /** The tool's own name. */
+  /** The name that the hub has for the tool. The model may know the tool by another name. */
   nameOf(name: string): string {
     return this.#byName.get(name)?.name ?? name;
   }
@@ -109,7 +109,7 @@ function patternsTest(patterns: readonly string[]): (tool: ToolDefinition) => bo
   };
 }
 
-/** The parts in this order, the first at the beginning and the last at the end. */
+/** Whether the text has the parts in this order, the first at its beginning and the last at its end. */
 function matches(parts: readonly string[], text: string): boolean {
   const [first = '', ...rest] = parts;
   const last = rest.pop();

@@ -20,7 +20,7 @@ import type {
 /** A page of tasks (specification §3.1.4). */
 export interface TaskPage {
   readonly tasks: readonly Task[];
-  /** Empty when there are no more. */
+  /** Empty on the last page. */
   readonly nextPageToken: string;
   readonly pageSize: number;
   readonly totalSize: number;
@@ -95,11 +95,11 @@ const PROGRESS: Readonly<Record<TaskState, readonly RequestProgress[]>> = {
   TASK_STATE_REJECTED: ['refused'],
 };
 
-/** The state of a task that is shown without its frames, because it has no message. */
+/** The state of a task whose status has no message: such a task can be listed without reading its frames. */
 export function stateWithoutFrames(progress: RequestProgress | null): TaskState | undefined {
   return progress === 'completed' || progress === 'refused' ? STATE_AT_END[progress] : undefined;
 }
 
 const DEFAULT_PAGE = 50;
-/** More than the requests that an agent answers at a time. */
+/** Higher than the number of requests that are answered at the same time. */
 const MOST_ANSWERING = 10_000;

@@ -35,5 +35,5 @@ function onlyText([part, ...others]: readonly MessagePart[]): string | undefined
   return part === undefined || others.length > 0 ? undefined : plainText(part);
 }
 
-/** Characters. */
+/** The default limit on the characters of one piece. */
 const LONGEST = 512;

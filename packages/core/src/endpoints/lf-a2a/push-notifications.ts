@@ -28,7 +28,7 @@ export interface PushNotificationsOptions {
   readonly vault: Pick<Vault, 'seal' | 'unseal'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Callbacks of one caller that may wait. */
+  /** How many callbacks of one caller may wait. */
   readonly mostQueued: number;
 }
 
@@ -130,7 +130,9 @@ export class PushNotifications {
     return this.#options.store.pushConfigs.remove(key, configId);
   }
 
-  /** The headers of a delivery, or the reason why it is not sent. None for deliveries of other senders. */
+  /**
+   * The headers of a delivery, or the reason why it is not sent. Empty for a delivery that is not a push notification.
+   */
   async headersFor(deliveryId: string): Promise<Readonly<Record<string, string>> | string> {
     const [, name] = /^push-([0-9a-f]{32})-/.exec(deliveryId) ?? [];
     if (name === undefined) return {};
@@ -149,7 +151,7 @@ export class PushNotifications {
     };
   }
 
-  /** Credentials are only for the receiver: they are never shown again. */
+  /** A config as its owner sees it, without its credentials, which only the receiver gets. */
   async #shown(row: PushConfigRow): Promise<TaskPushNotificationConfig> {
     const { requestId: taskId, configId: id, url } = row;
     const { token, authentication } = (await this.#secretsOf(row)) ?? {};
@@ -162,7 +164,7 @@ export class PushNotifications {
     };
   }
 
-  /** `undefined` when they cannot be opened. */
+  /** `undefined` when the secrets cannot be decrypted. */
   async #secretsOf({ secrets, name }: PushConfigRow): Promise<Secrets | undefined> {
     if (secrets === null) return {};
     const text = await this.#options.vault.unseal(secrets, name);
@@ -189,7 +191,7 @@ export class PushNotifications {
     const task = await tasks.follow({ id: owner }, agentId, { taskId, signal });
     if (task === undefined) return;
     for await (const { id, body, isOver } of notifications(task, config)) {
-      // The config may have a new URL.
+      // The owner may have changed the URL.
       const { url } = (await store.pushConfigs.named(config.name)) ?? config;
       const delivery = this.#deliveryOf({ ...config, url }, id, body);
       const { clock, log } = this.#options;
@@ -218,12 +220,12 @@ export class PushNotifications {
   }
 }
 
-/** One POST. */
+/** The content of one POST to the receiver. */
 interface Notification {
-  /** The id of the last event in it. */
+  /** The id of the last event in `body`. */
   readonly id: string;
   readonly body: string;
-  /** No notification follows. */
+  /** Whether this is the last notification of the task. */
   readonly isOver: boolean;
 }
 
@@ -269,5 +271,5 @@ function refuseUrl(message: string): never {
 }
 
 const MOST_CONFIGS = 10;
-/** Characters of text in one notification. */
+/** The limit on the characters of text in one notification. */
 const LONGEST = 65_536;

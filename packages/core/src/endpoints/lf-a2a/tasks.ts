@@ -60,18 +60,18 @@ type Caller = Pick<Principal, 'id'>;
 
 /** A task, with its current state and its events. */
 export interface OpenTask {
-  /** The task after the events read so far; before the first, as it started. */
+  /** The task after the events read so far; before any event, the task as it started. */
   current(): Task;
   /** The events after the start, or after the given event; ends with the task. */
   events(after?: EventId, options?: EventOptions): AsyncIterable<readonly NumberedEvent[]>;
-  /** Resolves with the task when it has reached such a state. */
+  /** Resolves with the task when `isReached` accepts its state. */
   reached(isReached: (state: TaskState) => boolean): Promise<TaskFold>;
 }
 
 export interface EventOptions {
-  /** Characters of text in one event. */
+  /** The limit on the characters of text in one event. */
   readonly longest?: number;
-  /** Ends at an unanswered question too. */
+  /** Whether the events also end at an open question. Default: false. */
   readonly untilQuestion?: boolean;
 }
 
@@ -81,7 +81,7 @@ export interface NumberedEvent {
   readonly event: StreamEvent;
 }
 
-/** The `SEQUENCE.N` of an event. The task at the beginning of a stream comes before all of them. */
+/** The `SEQUENCE.N` of an event. The task at the beginning of a stream comes before all events. */
 export interface EventId {
   readonly sequence: number;
   readonly index: number;
@@ -97,7 +97,7 @@ export function eventIdIn(text: string | undefined): EventId | undefined {
 /** Requests of the hub as tasks of Linux Foundation A2A: a task is one request, and its context is the session. */
 export class LfA2aTasks {
   readonly #options: TasksOptions;
-  /** Ended tasks do not change. Whether a task still exists is checked in the store each time. */
+  /** Ended tasks, which do not change. Whether a task still exists is checked in the store each time. */
   readonly #ended = new LRUCache<string, TaskFold>({ maxSize: ENDED_LENGTH, maxEntrySize: ENDED_LENGTH / 8 });
 
   constructor(options: TasksOptions) {
@@ -126,7 +126,7 @@ export class LfA2aTasks {
         resolve(this.#opened(row, reading, isRepeat ? undefined : envelope));
       const reading = engine.handle(envelope, {
         principal,
-        // Created on access: the request does not end with its reader.
+        // Read only if needed, because reading it creates it; the request does not end with its reader.
         get signal() {
           return context.signal;
         },
@@ -139,8 +139,8 @@ export class LfA2aTasks {
   }
 
   /**
-   * Answers the question that a task waits with; resolves when the task shows the answer. Refuses a message that does not fit the
-   * question, which then stays open, and one for a task that waits with none.
+   * Answers the open question of a task; resolves when the task shows the answer. Refuses a message that does not fit
+   * the question, which stays open, and a message to a task without an open question.
    */
   async answer(request: SendMessageRequest, { principal, taskId, signal }: AnsweringCaller): Promise<void> {
     const { engine } = this.#options;
@@ -199,7 +199,7 @@ export class LfA2aTasks {
     return (await this.#row(principal, agentId, taskId)) !== undefined;
   }
 
-  /** The progress of a task: the task, and the last possible event of the frames so far. */
+  /** The task as recorded so far. `lastEvent` is at or after the id of its last event. */
   async progress(
     principal: Caller,
     agentId: string,
@@ -226,7 +226,7 @@ export class LfA2aTasks {
     for (const listed of rows) {
       const row = await requests.find(listed);
       last = listed;
-      // It was purged in between.
+      // The request was purged after it was listed.
       if (row === undefined) continue;
       left -= row.envelope.length;
       const fold = foldOf(row);
@@ -240,7 +240,7 @@ export class LfA2aTasks {
     return { tasks, nextPageToken, pageSize: query.limit, totalSize: total ?? rows.length };
   }
 
-  /** Ends a running task and returns it; one that has ended already is returned as it is. */
+  /** Ends a running task and returns it. A task that has ended already is returned unchanged. */
   async cancel(principal: Caller, agentId: string, taskId: string): Promise<TaskFold | undefined> {
     const row = await this.#row(principal, agentId, taskId);
     if (row === undefined) return undefined;
@@ -259,11 +259,11 @@ export class LfA2aTasks {
     return row && this.#opened(row, this.#options.engine.runs.read(keyOf(row), -1, signal));
   }
 
-  /** `envelope`: the one of the row, where it is at hand. */
+  /** `envelope`: the envelope of the row, if the caller has it already. */
   #opened(row: RequestRow, reading: Reading, envelope = recordedEnvelope(row.envelope)): OpenTask {
     const fold = new TaskFold(foldOptionsOf(envelope, row.acceptedAt));
     const { runs } = this.#options.engine;
-    // The next frames may have the answer to a question.
+    // A question counts as open only if no frame follows, because the next frames may have its answer.
     const isLast = async ({ sequence }: FrameRow) =>
       (await runs.page(keyOf(row), { after: sequence, limit: 1 })).length === 0;
     return {
@@ -298,7 +298,7 @@ export class LfA2aTasks {
   }
 }
 
-/** The error names a field of the message, because the caller knows no other. */
+/** The error points to the parts of the message, the only input that the caller knows. */
 function refuseAnswer(help: string): never {
   const message = `The message does not answer the question. ${help}`;
   refuse('invalid_message', { issues: [{ pointer: '/message/parts', code: 'answer', message: help }] }, message);
@@ -343,8 +343,8 @@ function keyOf({ owner, requestId }: RequestRow): RequestKey {
 const NO_QUESTION = 'The task does not wait for an answer.';
 /** Characters of envelopes and frames that are read for one page; a page that needs more is shorter. */
 const LIST_BYTES = 8 << 20;
-/** Characters of the frames of tasks that are kept in memory, together. */
+/** The limit on the characters of all ended tasks in memory together. */
 const ENDED_LENGTH = 16 << 20;
-/** More events than a frame has. */
+/** Higher than the index of any event of a frame. */
 const LAST_INDEX = 999;
 const BEFORE_ALL: EventId = { sequence: -1, index: 0 };

@@ -84,7 +84,7 @@ export class McpCatalogue {
   }
 }
 
-/** Of two tools of a kind with the same name, the one from the earlier source; an agent and a tool may share a name. */
+/** Keeps the first of several tools of a kind with the same name. An agent and a tool may share a name. */
 function distinct(tools: readonly Tool[]): Tool[] {
   const seen = new Set<string>();
   return tools.filter((tool) => {
@@ -181,7 +181,7 @@ function objectOutput(schema: JsonObject | null): JsonObject | undefined {
   return schema?.['type'] === 'object' ? schema : undefined;
 }
 
-/** The methods for a workflow in the request, with the names of their tools. */
+/** The methods that take a workflow in the request, with the names of their tools. */
 const AD_HOC: Readonly<Record<string, string>> = {
   'workflow.execute': 'run_workflow',
   'workflow.validate': 'check_workflow',

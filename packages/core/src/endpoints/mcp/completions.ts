@@ -19,7 +19,10 @@ export interface CompletionsOptions {
   readonly upstream: Upstream;
 }
 
-/** `completion/complete`: agents, conversations and workflows for this server's templates; the rest is forwarded to the server that has it. */
+/**
+ * `completion/complete`: completes this server's templates, and forwards other references to the servers that have
+ * them.
+ */
 export class McpCompletions {
   readonly #options: CompletionsOptions;
 
@@ -33,7 +36,7 @@ export class McpCompletions {
     return { completion: { values: all.slice(0, MOST), total: all.length, hasMore: all.length > MOST } };
   }
 
-  /** A prompt of this server takes free text. */
+  /** The arguments of this server's own prompts are free text, so there is nothing to complete. */
   async #ofPrompt(name: string, params: CompleteParams, call: McpCall): Promise<readonly string[]> {
     const { prompts, upstream } = this.#options;
     if (await prompts.isOwn(name, call)) return [];

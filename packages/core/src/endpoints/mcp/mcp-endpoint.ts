@@ -144,7 +144,7 @@ export class McpEndpoint {
     else call.abort();
   }
 
-  /** For another node: cancels a call of a session, if it is answered here. */
+  /** Called for another node: cancels a call of a session, if this node answers it. */
   cancelHere(sessionId: string, callId: Json): void {
     this.#sessions.get(sessionId)?.calls.get(callId)?.abort();
   }
@@ -220,7 +220,7 @@ export class McpEndpoint {
     try {
       const given = method(this.#features, message['params'] ?? {}, call);
       if (Symbol.asyncIterator in given) {
-        // Now, for a cancellation that arrives before the stream is read.
+        // Registered now, because a cancellation may arrive before the stream is read.
         if (cancelling !== undefined) session?.calls.set(id, cancelling);
         return { messages: this.#stream(given, call) };
       }

@@ -4,7 +4,7 @@ import type { Json } from '@dragoman/protocols';
 export interface McpNodes {
   /** The number of this node. */
   readonly node: number;
-  /** All nodes seal with it. */
+  /** The key with which all nodes sign their `Seals`. */
   readonly key: Buffer;
   /** Cancels a running call of a session, by its JSON-RPC id, at the node that answers it. */
   cancel(sessionId: string, callId: Json): void;

@@ -25,7 +25,8 @@ export interface ResourcesOptions {
 type Asker = Pick<McpCall, 'principal' | 'agentId' | 'signal'>;
 
 /**
- * Answers, conversations and stored workflows of a caller as resources, and the resources of the MCP servers in the configuration.
+ * Answers, conversations, stored workflows and documents of a caller as resources, and the resources of the MCP servers
+ * in the configuration.
  */
 export class McpResources {
   readonly #options: ResourcesOptions;
@@ -34,7 +35,9 @@ export class McpResources {
     this.#options = options;
   }
 
-  /** The most recent conversations, and the workflows that this caller may run. */
+  /**
+   * The recent conversations, the workflows and documents that this caller may use, and the resources of other servers.
+   */
   async list(asker: Asker): Promise<JsonObject[]> {
     const { store, stored, bases, upstream } = this.#options;
     const { principal } = asker;
@@ -118,7 +121,7 @@ export class McpResources {
       channel: 'mcp',
       provenance: newProvenance({ source_protocol: 'mcp', converter: 'dragoman' }),
     });
-    // Unlike the other resources it is a request that is recorded, so it counts.
+    // Unlike the other resources, a conversation is read by a recorded request, so it counts against the limits.
     const final = await engine.handle(envelope, { principal, signal: new AbortController().signal, log }).final();
     const { result } = final === undefined ? {} : (frameFrom(final.text).body as { result?: { messages?: Message[] } });
     if (result?.messages === undefined || result.messages.length === 0) return undefined;

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Json } from '@dragoman/protocols';
 
-/** Lists of values as texts that pass through a client: only a server with the same key can make them. */
+/** Signs lists of values that pass through a client, so that only a server with the same key can make them. */
 export class Seals {
   readonly #key: Buffer;
 
@@ -10,7 +10,7 @@ export class Seals {
     this.#key = key;
   }
 
-  /** `purpose` separates the texts of different uses. */
+  /** A text that is sealed for one purpose cannot be opened for another. */
   seal(purpose: string, values: readonly Json[]): string {
     const body = Buffer.from(JSON.stringify([...values, purpose])).toString('base64url');
     return `${body}.${this.#sign(body).toString('base64url')}`;

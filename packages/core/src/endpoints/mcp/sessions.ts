@@ -17,7 +17,7 @@ export interface McpSession {
   readonly capabilities: JsonObject;
   /** Cancels running calls, by JSON-RPC id. */
   readonly calls: Map<Json, AbortController>;
-  /** Ends the stream of notices, of which there is one. */
+  /** Ends the session's stream of notices; `undefined` while it has none. */
   endNotices: (() => void) | undefined;
 }
 
@@ -69,7 +69,7 @@ export class McpSessions {
     return session;
   }
 
-  /** One that is open at this node. */
+  /** The session with this id, if it is open at this node. */
   get(id: string): McpSession | undefined {
     return this.#byId.get(id);
   }
@@ -121,5 +121,5 @@ type SealedSession = readonly [
 
 const PURPOSE = 'session';
 const MOST_PER_CALLER = 256;
-/** Of the name of an extension: names go into the ids of sessions. */
+/** The limit on the name of an extension, because session ids contain these names. */
 const LONGEST_NAME = 128;

@@ -6,7 +6,7 @@ export interface TaskTimes {
   readonly now: Date;
   /** How long answers are kept. */
   readonly keepMs: number;
-  /** Epoch milliseconds; now where the request is new. */
+  /** Epoch milliseconds. Default: now. */
   readonly acceptedAt?: number;
 }
 

@@ -70,7 +70,9 @@ export class McpTasks {
   }
 }
 
-/** The error code of the final frame, empty where it is not an error; `undefined` while there is no final frame. */
+/**
+ * Applies the frames. Returns the error code of the final frame: empty if it is not an error, `undefined` before it.
+ */
 async function apply(known: KnownRequest, fold: AnswerFold): Promise<string | undefined> {
   for (let after = -1; ; ) {
     const rows = await known.page({ after, limit: 1000, maxBytes: 1 << 20 });

@@ -97,7 +97,7 @@ export class ToolCalls {
     return { content: [textBlock(text)], structuredContent: { request_id: key.requestId, cancelled } };
   }
 
-  /** A model may answer questions that need no consent; the others refuse the answer. */
+  /** A model may answer a question, unless the question needs the consent of a person. */
   async *answerQuestion(args: JsonObject, call: McpCall): Calling {
     const { request_id: requestId, question_id: questionId, option, content } = args;
     const given = {
@@ -110,7 +110,7 @@ export class ToolCalls {
     return yield* this.getAnswer(args, call);
   }
 
-  /** The repeated call with a person's answer. It continues to read the request. */
+  /** Handles a repeated call, which brings a person's answer, and continues to read its request. */
   async *#retried(requestState: string, inputResponses: JsonObject = {}, call: McpCall): Calling {
     const state = this.#states.open(requestState, call.principal, call.tool ?? '');
     if (state === undefined) refuse('invalid_message', {}, 'requestState is not from an earlier result of this call.');
@@ -196,7 +196,7 @@ export class ToolCalls {
     return yield* this.#read(reading, { fold, key: row, wait, call, isOwn: true });
   }
 
-  /** Resolves when it is recorded, or when it is refused. */
+  /** Resolves when the request is recorded; rejects when it is refused. */
   #open(envelope: Parameters<Engine['handle']>[0], call: McpCall): Promise<{ row: RequestRow; reading: Reading }> {
     const { engine, log } = this.#options;
     const { principal, received, idempotencyKey } = call;
@@ -223,7 +223,8 @@ export class ToolCalls {
       if (isOwn) engine.runs.cancel(key, 'The call was cancelled by its client.');
       over.end(CANCELLED);
     };
-    // 2026-07-28, Cancellation: a closed stream cancels. Before, a lost connection did not; nor does a server that stops.
+    // 2026-07-28, Cancellation: a closed stream cancels the call. In earlier revisions a lost connection does not. A
+    // server that stops never cancels.
     const leave = () => {
       if (engine.runs.table.draining.aborted) over.end(new Refused(failure('interrupted', { retry_after: 5 })));
       else if (session === undefined) cancel();
@@ -244,7 +245,8 @@ export class ToolCalls {
           const state = { requestId: key.requestId, questionId: question.question_id };
           if (!canElicit(call.capabilities, question)) return fold.result();
           const request = elicitation(question, call.version);
-          // 2026-07-28: the call ends, and the client repeats it with the answer. Before, the question is sent on the stream of the call.
+          // 2026-07-28: the call ends, and the client repeats it with the answer. In earlier revisions, the question is
+          // sent on the stream of the call.
           if (session === undefined) return this.#inputRequired(state, request, call);
           elicited.add(question.question_id);
           yield { jsonrpc: '2.0', id: question.question_id, ...request };
@@ -312,7 +314,7 @@ interface ReadOptions {
   readonly isOwn: boolean;
 }
 
-/** The same id for the same text, so that a repeat finds its request. */
+/** Returns the same id for the same text, so that a repeat finds its request. */
 function nameOf(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
 }

@@ -118,7 +118,7 @@ export class Upstream {
           return await read(server, { signal, timeout: Math.min(server.timeoutMs, PATIENCE_MS) });
         } catch (error) {
           signal.throwIfAborted();
-          // A server with resources but without templates may answer so.
+          // A server that has resources but no templates may answer with this error.
           if (isUnknown(error)) return [];
           const why = error instanceof Error ? error.message : String(error);
           this.#options.log.warn(

@@ -149,7 +149,7 @@ export class OpenAiEndpoint {
     return isBuiltIn(ask.model) ? { ...envelope, ...targetRequest(ask.model, content, '/messages') } : envelope;
   }
 
-  /** Resolves when it is recorded, or when it is refused. */
+  /** Resolves when the request is recorded; rejects when it is refused. */
   #open(envelope: E2AEnvelope, context: OpenAiContext): Promise<OpenedAnswer> {
     const { engine, log } = this.#options;
     const { principal, received, idempotencyKey, signal } = context;

@@ -2,7 +2,7 @@ import type { Apis } from '../../apis/apis.ts';
 import { allows } from '../../call/principal.ts';
 import { keyOf, type Source } from '../thing.ts';
 
-/** The endpoints of APIs, each on its own: found, it can be called. */
+/** The endpoints of APIs, each as an entry of its own, with what a caller needs to call it. */
 export function endpointSource(apis: Pick<Apis, 'list' | 'version'>): Source {
   return {
     type: 'endpoint',

@@ -2,10 +2,10 @@ import { allows } from '../../call/principal.ts';
 import type { ToolRegistry } from '../../tools/tool-registry.ts';
 import type { Source, ThingType } from '../thing.ts';
 
-/** Where the tools are, once there are any. */
+/** Returns the tools, or `undefined` before they are open. */
 type Registry = () => Pick<ToolRegistry, 'every' | 'version'> | undefined;
 
-/** Tools that can be called, but for those that are a workflow. */
+/** Tools that can be called, except workflows. */
 export function toolSource(registry: Registry): Source {
   return sourceOf('tool', registry);
 }
