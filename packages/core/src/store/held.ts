@@ -23,15 +23,17 @@ export interface Claimed<Row> {
 /** How many runs are claimed at a time. */
 export const CLAIM_LIMIT = 500;
 
-/** Claims everything there is, some at a time. While the store is away it waits: nobody else would continue what it has claimed. */
-export async function claimAll<Row>(
+/**
+ * Claims everything there is, some at a time. While the store is away it waits. What it has given before it throws must be continued: it is
+ * claimed, so nobody else would.
+ */
+export async function* claimAll<Row>(
   claim: (limit: number) => Promise<readonly Row[]>,
   patience: Omit<Patience, 'what'>,
-): Promise<Row[]> {
-  const all: Row[] = [];
+): AsyncGenerator<readonly Row[]> {
   for (;;) {
     const some = await patiently(() => claim(CLAIM_LIMIT), { ...patience, what: 'the work of a process that is gone' });
-    all.push(...some);
-    if (some.length < CLAIM_LIMIT) return all;
+    yield some;
+    if (some.length < CLAIM_LIMIT) return;
   }
 }
