@@ -61,6 +61,11 @@ export class Cluster {
     return this.#options.store.node;
   }
 
+  /** How long a node may be silent before the others take over its work. */
+  get ttlMs(): number {
+    return this.#options.ttlMs;
+  }
+
   /** Whether this node must not take new work: it has not reached the database for so long that others may have declared it dead. */
   get isFenced(): boolean {
     return this.#options.clock.elapsed() - this.#lastBeat >= FENCED_AFTER * this.#options.ttlMs;

@@ -117,8 +117,12 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
     const name = requestName(key);
     const text = await vault.unseal(sealed, name);
     if (text === undefined) return false;
-    this.#auth.set(name, JSON.parse(text) as E2AAuth);
-    clock.after(AUTH_KEPT_MS, () => this.#auth.delete(name));
+    const auth = JSON.parse(text) as E2AAuth;
+    this.#auth.set(name, auth);
+    clock.after(AUTH_KEPT_MS, () => {
+      // The request may have been given again since.
+      if (this.#auth.get(name) === auth) this.#auth.delete(name);
+    });
     return true;
   }
 
