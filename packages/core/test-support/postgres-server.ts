@@ -130,6 +130,7 @@ export async function startPostgres({
         stdio: ['ignore', 'ignore', 'pipe'],
         detached: true,
       });
+      endWithThisProcess(child, folder);
       let log = '';
       child.stderr?.on('data', (text) => {
         log = `${log}${text}`.slice(-4000);
@@ -191,6 +192,20 @@ export async function startQuickPostgres(): Promise<PostgresServer> {
     },
   };
 }
+
+/** Ends a server, and deletes its folder, if this process is killed before it has ended the server itself. */
+function endWithThisProcess(server: ChildProcess, folder: string): void {
+  const watcher = spawn('sh', ['-c', WATCH, 'watch', String(server.pid), folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  watcher.unref();
+  // A server that was killed is started again in the same folder.
+  server.once('exit', () => watcher.stdin?.end('ended\n'));
+}
+
+/** Its input ends without a line when the process at the other end is killed. */
+const WATCH = 'read -r line || { kill -INT "$1"; while kill -0 "$1"; do sleep 0.1; done; rm -rf "$2"; }';
 
 /** Whether it takes queries: while it starts it closes connections with an error. */
 function answers(path: string): Promise<boolean> {

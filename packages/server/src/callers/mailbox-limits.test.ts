@@ -1,5 +1,5 @@
 import { ALL_PERMISSIONS, Limiter, openPostgresStore, type Principal } from '@dragoman/core';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startQuickPostgres } from '../../../core/test-support/postgres-server.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import type { Route } from '../http/route.ts';
@@ -96,7 +96,8 @@ describe('mailbox limits', () => {
 
 test('several nodes together let an agent send the messages of one minute', async () => {
   const postgres = await startQuickPostgres();
-  const store = await openPostgresStore({ url: postgres.url('mailbox') });
+  onTestFinished(() => postgres.stop());
+  await using store = await openPostgresStore({ url: postgres.url('mailbox') });
   const clock = new TestClock();
   const limiters = [1, 2].map(() => new Limiter({ clock, counters: store.counters }));
   const nodes = limiters.map((limiter) => new MailboxLimits({ clock, limiter, perMinute: 10, maxConcurrent: 2 }));
@@ -114,6 +115,4 @@ test('several nodes together let an agent send the messages of one minute', asyn
   }
   expect(results.filter((text) => text === 'counted')).toHaveLength(10);
   expect(results.at(-1)).toBe('Rate limit exceeded: 10 messages per minute for each agent.');
-  await store[Symbol.asyncDispose]();
-  await postgres.stop();
 });
