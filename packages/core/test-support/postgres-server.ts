@@ -27,6 +27,8 @@ export interface PostgresServer {
   start(attempts?: number): Promise<void>;
   /** Whether it takes queries. */
   isRunning(): Promise<boolean>;
+  /** Resolves when its process has ended. */
+  ended(): Promise<void>;
   /** Ends it in order and starts it again, with other settings beside the usual ones. */
   restart(settings: readonly string[]): Promise<void>;
   /** Writes a file into its data folder, such as `pg_hba.conf`. */
@@ -44,6 +46,8 @@ export interface PostgresOptions {
 
 /** Where the programs are, and what they need in their environment. */
 function programs(folder: string): { bin: string; env: NodeJS.ProcessEnv } {
+  const chosen = process.env['DRAGOMAN_TEST_POSTGRES'];
+  if (chosen !== undefined) return { bin: chosen, env: process.env };
   const native = packaged();
   if (native !== undefined) {
     // Root's own folders may be closed to the user that the server runs as.
@@ -164,6 +168,7 @@ export async function startPostgres({
       configure(settings);
       await server.start();
     },
+    ended,
     isRunning: () => answers(join(socket, `.s.PGSQL.${port}`)),
     put(name, text) {
       const path = join(data, name);
