@@ -62,7 +62,8 @@ const ON_POSTGRES = [
   'system/workflow-approval',
   'system/workflow-restart',
 ].map((name) => `test/${name}.test.ts`);
-for (const file of ON_POSTGRES) if (!existsSync(join(import.meta.dirname, file))) throw new Error(`ON_POSTGRES names a missing file: ${file}`);
+for (const file of ON_POSTGRES)
+  if (!existsSync(join(import.meta.dirname, file))) throw new Error(`ON_POSTGRES names a missing file: ${file}`);
 
 export default defineConfig({
   test: {

@@ -39,7 +39,11 @@ test.each([
 
 test.each([
   ['store: sqlite\ncluster: { name: one }', 'cluster needs a store in PostgreSQL; store is "sqlite"', 'write store: '],
-  ['cluster: { ttl_ms: 3000 }', 'at most a quarter of ttl_ms (3000) and half of grace_ms (2000); it is 1000', 'ms: 750'],
+  [
+    'cluster: { ttl_ms: 3000 }',
+    'at most a quarter of ttl_ms (3000) and half of grace_ms (2000); it is 1000',
+    'ms: 750',
+  ],
   ['cluster: { beat_ms: 1500 }', 'at most a quarter of ttl_ms (10000) and half of grace_ms (2000)', 'beat_ms: 1000'],
 ])('%j is refused, with the reason and a fix', (text, message, suggestion) => {
   const issues = [{ message: expect.stringContaining(message), suggestion: expect.stringContaining(suggestion) }];
