@@ -5,6 +5,8 @@ import { TestClock } from '../../test-support/test-clock.ts';
 import { dial } from '../store/postgres/connection.ts';
 import { connectPostgresStore } from '../store/postgres/postgres-store.ts';
 import { readPostgresUrl } from '../store/postgres/postgres-url.ts';
+import { requestRow } from '../store/requests.contract.ts';
+import type { Claimed, RequestRow } from '../store/store.ts';
 import { AgentLines } from './agent-lines.ts';
 import { Cluster } from './cluster.ts';
 
@@ -38,4 +40,32 @@ test('the agents of a node that joins again are found again, even if another has
   expect(one.cluster.node).not.toBe(before);
   await expect.poll(() => two.cluster.lineOf('away')).toBe(one.cluster.node);
   expect(await two.cluster.lineOf('left')).toBeUndefined();
+});
+
+test('requests that waited elsewhere for an agent fetch their credentials together, and are answered oldest first', async () => {
+  const url = server.url('waiting');
+  await using one = await connectPostgresStore({ url, name: 'one' });
+  await using two = await connectPostgresStore({ url, name: 'two' });
+  const [clock, log] = [new TestClock(), new SilentLog()];
+  const cluster = new Cluster({ store: one.cluster, clock, log, ttlMs: 60_000, graceMs: 30_000, beatMs: 1000 });
+  const asked: string[] = [];
+  const adopted: string[] = [];
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const runs = { adopt: async ({ row }: Claimed<RequestRow>) => void adopted.push(row.requestId) };
+  const fetchAuth = (_: number, { row }: Claimed<RequestRow>) => {
+    asked.push(row.requestId);
+    return answered;
+  };
+  const lines = new AgentLines({ store: one.cluster, runs, remote: { fetchAuth }, cluster, log });
+  for (const [number, requestId] of ['a', 'b', 'c'].entries()) {
+    await two.requests.accept(requestRow({ requestId, agentId: 'away', acceptedAt: number }));
+  }
+  lines.changed('away', true);
+  await expect.poll(() => asked).toEqual(['a', 'b', 'c']);
+  expect(adopted).toEqual([]);
+  answer();
+  await expect.poll(() => adopted).toEqual(['a', 'b', 'c']);
 });

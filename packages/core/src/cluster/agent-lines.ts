@@ -45,8 +45,10 @@ export class AgentLines implements ClusterListener {
     const { store, runs, remote, cluster } = this.#options;
     await store.addLine(agentId);
     // Requests that wait for it on other nodes can be handed over now.
-    for (const { from, ...claimed } of await store.takeWaiting(agentId)) {
-      await remote.fetchAuth(from, claimed);
+    const waiting = await store.takeWaiting(agentId);
+    // Together: a node that does not answer must not delay each of them.
+    await Promise.all(waiting.map(({ from, ...claimed }) => remote.fetchAuth(from, claimed)));
+    for (const { from, ...claimed } of waiting) {
       cluster.words.send(from, 'moved', claimed.held.id);
       await runs.adopt(claimed);
     }

@@ -203,6 +203,16 @@ test('a node on the data folder of a live one is warned, but not one on a folder
   expect(warnings.filter((text) => text.includes('data folder'))).toEqual([]);
 });
 
+test('an answer to a call goes to the node that asked', async () => {
+  await using nodes = await twoNodes();
+  const [one, two] = [nodes.one.cluster, nodes.two.cluster];
+  const id = await one.addCall(two.node, 'question');
+  expect(await two.takeCalls()).toEqual([{ id, caller: one.node, text: 'question' }]);
+  await two.answerCall(id, 'answer');
+  expect(await two.takeAnswers([id])).toEqual([]);
+  expect(await one.takeAnswers([id])).toEqual([{ id, text: 'answer' }]);
+});
+
 test('calls at once over a lost connection open one in its place', async () => {
   await using nodes = await twoNodes();
   const { cluster } = nodes.one;
