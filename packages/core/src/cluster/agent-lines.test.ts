@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, startQuickPostgres } from '../../test-support/postgres-server.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
+import type { ClusterStore } from '../store/cluster.ts';
 import { dial } from '../store/postgres/connection.ts';
 import { connectPostgresStore } from '../store/postgres/postgres-store.ts';
 import { readPostgresUrl } from '../store/postgres/postgres-url.ts';
@@ -68,4 +69,29 @@ test('requests that waited elsewhere for an agent fetch their credentials togeth
   expect(adopted).toEqual([]);
   answer();
   await expect.poll(() => adopted).toEqual(['a', 'b', 'c']);
+});
+
+test('a connection that comes or ends while the database is away is recorded with a later beat', async () => {
+  const [clock, log] = [new TestClock(), new SilentLog()];
+  const recorded: string[] = [];
+  let isAway = true;
+  const record = async (change: string) => {
+    if (isAway) throw new Error('the database is away');
+    recorded.push(change);
+  };
+  const store = {
+    addLine: (agentId: string) => record(`${agentId} is here`),
+    removeLine: (agentId: string) => record(`${agentId} is gone`),
+    takeWaiting: async () => [],
+  } as unknown as ClusterStore;
+  const cluster = new Cluster({ store, clock, log, ttlMs: 60_000, graceMs: 30_000, beatMs: 1000 });
+  const none = { runs: { adopt: async () => {} }, remote: { fetchAuth: async () => {} } };
+  const lines = new AgentLines({ store, ...none, cluster, log });
+  lines.changed('came', true);
+  lines.changed('went', true);
+  lines.changed('went', false);
+  await expect.poll(() => log.lines).toHaveLength(3);
+  isAway = false;
+  for (let beats = 0; beats < 2; beats += 1) await lines.beat();
+  await expect.poll(() => recorded).toEqual(['came is here', 'went is gone']);
 });

@@ -17,6 +17,8 @@ export class AgentLines implements ClusterListener {
   readonly #options: AgentLinesOptions;
   /** Those that are connected now. */
   readonly #connected = new Set<string>();
+  /** Those whose last change the database does not have. */
+  readonly #failed = new Set<string>();
   /** One change after the other. */
   #last: Promise<void> = Promise.resolve();
 
@@ -29,10 +31,23 @@ export class AgentLines implements ClusterListener {
   changed(agentId: string, isConnected: boolean): void {
     if (isConnected) this.#connected.add(agentId);
     else if (!this.#connected.delete(agentId)) return;
+    this.#record(agentId);
+  }
+
+  /** Until the database has it, other nodes do not find the agent, or look for it here. */
+  async beat(): Promise<void> {
+    const failed = [...this.#failed];
+    this.#failed.clear();
+    for (const agentId of failed) this.#record(agentId);
+  }
+
+  #record(agentId: string): void {
+    const { store, log } = this.#options;
     this.#last = this.#last
-      .then(() => (isConnected ? this.#add(agentId) : this.#options.store.removeLine(agentId)))
+      .then(() => (this.#connected.has(agentId) ? this.#add(agentId) : store.removeLine(agentId)))
       .catch((error) => {
-        this.#options.log.warn({ agent: agentId, error: String(error) }, 'other nodes do not know where an agent is');
+        log.warn({ agent: agentId, error: String(error) }, 'other nodes do not know where an agent is');
+        this.#failed.add(agentId);
       });
   }
 
