@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
 const setupFiles = ['test/same-cases.ts'];
@@ -59,7 +61,9 @@ const ON_POSTGRES = [
   'system/wire-namespaces',
   'system/workflow-approval',
   'system/workflow-restart',
-];
+].map((name) => `test/${name}.test.ts`);
+for (const file of ON_POSTGRES)
+  if (!existsSync(join(import.meta.dirname, file))) throw new Error(`ON_POSTGRES names a missing file: ${file}`);
 
 export default defineConfig({
   test: {
@@ -80,15 +84,11 @@ export default defineConfig({
         globalSetup: ['test/system/build-server.ts', 'test/system/shared-postgres.ts'],
       }),
       // A third of `system` once more, on PostgreSQL. All of it: DRAGOMAN_TEST_STORE=postgres.
-      project(
-        'postgres',
-        ON_POSTGRES.map((name) => `test/${name}.test.ts`),
-        {
-          isolate: false,
-          setupFiles,
-          globalSetup: ['test/system/build-server.ts', 'test/system/shared-postgres.ts'],
-        },
-      ),
+      project('postgres', ON_POSTGRES, {
+        isolate: false,
+        setupFiles,
+        globalSetup: ['test/system/build-server.ts', 'test/system/shared-postgres.ts'],
+      }),
       // The console in a real browser. Beside other files: one at a time, they would run alone after all others, on one core.
       project('console', ['test/console/*.test.ts'], {
         globalSetup: ['test/system/build-server.ts', 'test/system/shared-postgres.ts'],

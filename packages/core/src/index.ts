@@ -136,7 +136,7 @@ export { type ConnectionPlace, ConnectionPlaces } from './limits/connection-plac
 export { Limiter } from './limits/limiter.ts';
 export { ProofFailures } from './limits/proof-failures.ts';
 export { DEFAULT_RATE_LIMITS } from './limits/rate-limits.ts';
-export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
+export { SlidingWindows, type Taken, type Window, type WindowState } from './limits/sliding-window.ts';
 export { type UnreadAccount, UnreadBudget } from './limits/unread-budget.ts';
 export { anonymousOwner, anonymousPrincipal } from './mailbox/anonymous.ts';
 export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous-quota.ts';

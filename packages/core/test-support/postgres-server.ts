@@ -27,6 +27,8 @@ export interface PostgresServer {
   start(attempts?: number): Promise<void>;
   /** Whether it takes queries. */
   isRunning(): Promise<boolean>;
+  /** Resolves when its process has ended. */
+  ended(): Promise<void>;
   /** Ends it in order and starts it again, with other settings beside the usual ones. */
   restart(settings: readonly string[]): Promise<void>;
   /** Writes a file into its data folder, such as `pg_hba.conf`. */
@@ -44,6 +46,8 @@ export interface PostgresOptions {
 
 /** Where the programs are, and what they need in their environment. */
 function programs(folder: string): { bin: string; env: NodeJS.ProcessEnv } {
+  const chosen = process.env['DRAGOMAN_TEST_POSTGRES'];
+  if (chosen !== undefined) return { bin: chosen, env: process.env };
   const native = packaged();
   if (native !== undefined) {
     // Root's own folders may be closed to the user that the server runs as.
@@ -130,6 +134,7 @@ export async function startPostgres({
         stdio: ['ignore', 'ignore', 'pipe'],
         detached: true,
       });
+      endWithThisProcess(child, folder);
       let log = '';
       child.stderr?.on('data', (text) => {
         log = `${log}${text}`.slice(-4000);
@@ -163,6 +168,7 @@ export async function startPostgres({
       configure(settings);
       await server.start();
     },
+    ended,
     isRunning: () => answers(join(socket, `.s.PGSQL.${port}`)),
     put(name, text) {
       const path = join(data, name);
@@ -191,6 +197,20 @@ export async function startQuickPostgres(): Promise<PostgresServer> {
     },
   };
 }
+
+/** Ends a server, and deletes its folder, if this process is killed before it has ended the server itself. */
+function endWithThisProcess(server: ChildProcess, folder: string): void {
+  const watcher = spawn('sh', ['-c', WATCH, 'watch', String(server.pid), folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  watcher.unref();
+  // A server that was killed is started again in the same folder.
+  server.once('exit', () => watcher.stdin?.end('ended\n'));
+}
+
+/** Its input ends without a line when the process at the other end is killed. */
+const WATCH = 'read -r line || { kill -INT "$1"; while kill -0 "$1"; do sleep 0.1; done; rm -rf "$2"; }';
 
 /** Whether it takes queries: while it starts it closes connections with an error. */
 function answers(path: string): Promise<boolean> {

@@ -17,6 +17,8 @@ export class AgentLines implements ClusterListener {
   readonly #options: AgentLinesOptions;
   /** Those that are connected now. */
   readonly #connected = new Set<string>();
+  /** Those whose last change the database does not have. */
+  readonly #failed = new Set<string>();
   /** One change after the other. */
   #last: Promise<void> = Promise.resolve();
 
@@ -29,10 +31,23 @@ export class AgentLines implements ClusterListener {
   changed(agentId: string, isConnected: boolean): void {
     if (isConnected) this.#connected.add(agentId);
     else if (!this.#connected.delete(agentId)) return;
+    this.#record(agentId);
+  }
+
+  /** Until the database has it, other nodes do not find the agent, or look for it here. */
+  async beat(): Promise<void> {
+    const failed = [...this.#failed];
+    this.#failed.clear();
+    for (const agentId of failed) this.#record(agentId);
+  }
+
+  #record(agentId: string): void {
+    const { store, log } = this.#options;
     this.#last = this.#last
-      .then(() => (isConnected ? this.#add(agentId) : this.#options.store.removeLine(agentId)))
+      .then(() => (this.#connected.has(agentId) ? this.#add(agentId) : store.removeLine(agentId)))
       .catch((error) => {
-        this.#options.log.warn({ agent: agentId, error: String(error) }, 'other nodes do not know where an agent is');
+        log.warn({ agent: agentId, error: String(error) }, 'other nodes do not know where an agent is');
+        this.#failed.add(agentId);
       });
   }
 
@@ -45,8 +60,10 @@ export class AgentLines implements ClusterListener {
     const { store, runs, remote, cluster } = this.#options;
     await store.addLine(agentId);
     // Requests that wait for it on other nodes can be handed over now.
-    for (const { from, ...claimed } of await store.takeWaiting(agentId)) {
-      await remote.fetchAuth(from, claimed);
+    const waiting = await store.takeWaiting(agentId);
+    // Together: a node that does not answer must not delay each of them.
+    await Promise.all(waiting.map(({ from, ...claimed }) => remote.fetchAuth(from, claimed)));
+    for (const { from, ...claimed } of waiting) {
       cluster.words.send(from, 'moved', claimed.held.id);
       await runs.adopt(claimed);
     }

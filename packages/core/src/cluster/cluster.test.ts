@@ -12,6 +12,8 @@ class FakeStore implements ClusterStore {
   isAway = false;
   isDead = false;
   left = false;
+  /** It has its new number, and then its connection is lost. */
+  joinFails = false;
   silentMs = 1000;
   onWord: ((text: string) => void) | undefined;
   readonly calls: string[] = [];
@@ -45,6 +47,7 @@ class FakeStore implements ClusterStore {
     this.calls.push('join');
     this.isDead = false;
     this.node += 1;
+    if (this.joinFails) throw new Error('the database is away');
   }
 
   async buryDead(): Promise<number[]> {
@@ -160,4 +163,16 @@ test('a failing listener does not stop the others', async () => {
   await beat(1);
   expect(hasRun).toBe(true);
   expect(store.calls).toContain('beat');
+});
+
+test('a node whose connection is lost while it joins again tells its listeners with a later beat', async () => {
+  const { store, beat } = setUp();
+  await beat(1);
+  store.isDead = true;
+  store.joinFails = true;
+  await beat(1);
+  expect(store.calls).toEqual(expect.arrayContaining(['lost', 'join']));
+  expect(store.calls).not.toContain('joinedAgain');
+  await beat(2);
+  expect(store.calls.filter((call) => call === 'join' || call === 'joinedAgain')).toEqual(['join', 'joinedAgain']);
 });

@@ -45,6 +45,8 @@ export class Cluster {
   /** Since when no beat has failed or come late. */
   #steadySince: number | undefined;
   #isAway = false;
+  /** The number under which it was declared dead, until the listeners know that it has joined again. */
+  #before: number | undefined;
 
   constructor(options: ClusterOptions) {
     this.#options = options;
@@ -59,6 +61,11 @@ export class Cluster {
   /** The number of this node. */
   get node(): number {
     return this.#options.store.node;
+  }
+
+  /** How long a node may be silent before the others take over its work. */
+  get ttlMs(): number {
+    return this.#options.ttlMs;
   }
 
   /** Whether this node must not take new work: it has not reached the database for so long that others may have declared it dead. */
@@ -103,6 +110,7 @@ export class Cluster {
     try {
       const silentMs = await store.beat(FENCED_AFTER * ttlMs);
       if (silentMs === undefined) await this.#joinAgain();
+      else if (this.#before !== undefined) await this.#joined();
       // It stood still, and the others may have stood still with it.
       else if (silentMs >= FENCED_AFTER * ttlMs) this.#steadySince = undefined;
       // It was true when it was sent: the answer may have taken long.
@@ -148,14 +156,20 @@ export class Cluster {
   }
 
   async #joinAgain(): Promise<void> {
-    const { store, log } = this.#options;
-    const before = this.node;
+    this.#before ??= this.node;
     // First: runs that this node no longer holds must not be continued under the new number.
     await this.#tell('lost');
-    await store.join();
+    await this.#options.store.join();
+    await this.#joined();
+  }
+
+  /** With a later beat where the database went away after it had given the new number. */
+  async #joined(): Promise<void> {
     await this.#tell('joinedAgain');
     this.#steadySince = undefined;
-    log.warn({ before, node: this.node }, 'this node had been declared dead, and has joined again');
+    const [before, node] = [this.#before, this.node];
+    this.#before = undefined;
+    this.#options.log.warn({ before, node }, 'this node had been declared dead, and has joined again');
   }
 
   async #tell(what: keyof ClusterListener): Promise<void> {

@@ -43,7 +43,7 @@ export class RemotePushes implements PushesElsewhere, ClusterListener {
   async beat(): Promise<void> {
     const { store, pushes, cluster, clock } = this.#options;
     const now = clock.elapsed();
-    for (const [node, at] of this.#listening) if (now - at > SILENT_MS) this.#listening.delete(node);
+    for (const [node, at] of this.#listening) if (now - at > cluster.ttlMs) this.#listening.delete(node);
     if (!pushes.hasListeners) return;
     for (const node of await store.others()) cluster.words.send(node, 'listens', store.node);
   }
@@ -59,5 +59,3 @@ export class RemotePushes implements PushesElsewhere, ClusterListener {
 }
 
 const DELIVER = 'pushes.deliver';
-/** Several beats. */
-const SILENT_MS = 10_000;

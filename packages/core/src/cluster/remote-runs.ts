@@ -102,8 +102,17 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
   /** Asks for what is not recorded of a request that has waited at another node, before it is answered here. */
   async fetchAuth(node: number, { row, held }: Claimed<RequestRow>): Promise<void> {
     if (recordedEnvelope(row.envelope).auth === null) return;
-    const given = await this.#options.cluster.calls.ask(node, AUTH_OF, held.id);
-    if (isObject(given ?? null)) await this.#keepAuth(given as unknown as GivenAuth);
+    const { cluster, log } = this.#options;
+    try {
+      const given = await cluster.calls.ask(node, AUTH_OF, held.id);
+      if (isObject(given ?? null)) await this.#keepAuth(given as unknown as GivenAuth);
+    } catch (error) {
+      // It is claimed already, so it is answered without them.
+      log.warn(
+        { request_id: row.requestId, error: String(error) },
+        'the credentials of a request did not reach its node',
+      );
+    }
   }
 
   async #sealed({ owner, requestId }: RequestKey, auth: E2AAuth): Promise<GivenAuth> {
@@ -117,8 +126,12 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
     const name = requestName(key);
     const text = await vault.unseal(sealed, name);
     if (text === undefined) return false;
-    this.#auth.set(name, JSON.parse(text) as E2AAuth);
-    clock.after(AUTH_KEPT_MS, () => this.#auth.delete(name));
+    const auth = JSON.parse(text) as E2AAuth;
+    this.#auth.set(name, auth);
+    clock.after(AUTH_KEPT_MS, () => {
+      // The request may have been given again since.
+      if (this.#auth.get(name) === auth) this.#auth.delete(name);
+    });
     return true;
   }
 

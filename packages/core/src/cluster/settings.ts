@@ -22,7 +22,11 @@ export const ClusterShape = {
       description:
         'How long to wait if the connection of a node to the database is closed, before the others take over its work.',
     },
-    beat_ms: { ...milliseconds, default: 1000, description: 'How often a node sends its heartbeat.' },
+    beat_ms: {
+      ...milliseconds,
+      default: 1000,
+      description: 'How often a node sends its heartbeat: at most a quarter of `ttl_ms` and half of `grace_ms`.',
+    },
     direct_url: {
       type: 'string',
       pattern: '^postgres(ql)?://.+$',

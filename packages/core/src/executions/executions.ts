@@ -291,11 +291,11 @@ export class Executions {
     });
   }
 
-  async #unfinished(): Promise<readonly Claimed<ExecutionRow>[]> {
+  async *#unfinished(): AsyncGenerator<readonly Claimed<ExecutionRow>[]> {
     // Only once: later, another execution may be writing a file that no row names yet.
     this.#swept ??= this.#options.storedData.sweep();
     await this.#swept;
-    return claimAll((limit) => this.#options.store.claim(limit), this.#patience);
+    yield* claimAll((limit) => this.#options.store.claim(limit), this.#patience);
   }
 
   async #resume({ row, held }: Claimed<ExecutionRow>): Promise<undefined> {

@@ -17,13 +17,14 @@ export interface LimiterOptions {
 export class Limiter {
   /** Requests refused since the start. */
   refusals = 0;
-  readonly #windows: SlidingWindows;
+  /** For endpoints with further limits of an agent: counted, shared and saved with these. */
+  readonly windows: SlidingWindows;
   #limits: RateLimits = DEFAULT_RATE_LIMITS;
   #usualWindows: readonly Window[] = [];
   #usualCallWindows: readonly Window[] = [];
 
   constructor({ clock, limits = {}, counters }: LimiterOptions) {
-    this.#windows = new SlidingWindows({ clock, counters });
+    this.windows = new SlidingWindows({ clock, counters });
     this.change(limits);
   }
 
@@ -39,12 +40,12 @@ export class Limiter {
    * awaited.
    */
   lease(principal: Principal): Promise<void> | undefined {
-    return this.#windows.lease(principal.id, this.#requestWindowsOf(principal));
+    return this.windows.lease(principal.id, this.#requestWindowsOf(principal));
   }
 
   /** Like `lease`, before `apiCall`. */
   leaseApiCall(principal: Principal): Promise<void> | undefined {
-    return this.#windows.lease(principal.id, this.#callWindowsOf(principal));
+    return this.windows.lease(principal.id, this.#callWindowsOf(principal));
   }
 
   /** Counts one request, or refuses it with the wait. Returns the principal's counts in every window. */
@@ -59,13 +60,13 @@ export class Limiter {
 
   /** The principal's counts in every window of requests, without counting one. */
   states(principal: Principal): WindowState[] {
-    return this.#windows.states(principal.id, this.#requestWindowsOf(principal));
+    return this.windows.states(principal.id, this.#requestWindowsOf(principal));
   }
 
   /** Like `states`, including the windows of API calls. */
   allStates(principal: Principal): WindowState[] {
     const limits = this.limitsOf(principal);
-    return this.#windows.states(principal.id, [...requestWindows(limits), ...callWindows(limits)]);
+    return this.windows.states(principal.id, [...requestWindows(limits), ...callWindows(limits)]);
   }
 
   limitsOf(principal: Principal): RateLimits {
@@ -82,7 +83,7 @@ export class Limiter {
   }
 
   #take(principal: Principal, windows: readonly Window[], what: string): readonly WindowState[] {
-    const { allowed, states } = this.#windows.take(principal.id, windows);
+    const { allowed, states } = this.windows.take(principal.id, windows);
     if (allowed) return states;
     this.refusals++;
     const full = states.filter((state) => state.remaining < 1).reduce((a, b) => (b.retryAfter > a.retryAfter ? b : a));
@@ -96,11 +97,11 @@ export class Limiter {
 
   /** Returns the time of the newest count; 0 when there is none. */
   load(store: CounterStore): Promise<number> {
-    return this.#windows.load(store);
+    return this.windows.load(store);
   }
 
   save(store: CounterStore): Promise<void> {
-    return this.#windows.save(store);
+    return this.windows.save(store);
   }
 }
 

@@ -88,6 +88,15 @@ describe('three processes', () => {
     expect(other.states(principal).map(({ remaining }) => remaining)).toEqual([36, 96, 996]);
   });
 
+  test('give back what was set aside for callers that were refused for another reason', async () => {
+    const [[one, other], principal] = [nodes(2) as [Limiter, Limiter], somebody()];
+    for (let number = 0; number < 40; number += 1) await one.lease(principal);
+    expect(await isLetThrough(other, principal)).toBe(false);
+    await one.save(store.counters);
+    expect(one.states(principal).map(({ remaining }) => remaining)).toEqual([40, 100, 1000]);
+    await expect.poll(() => isLetThrough(other, principal)).toBe(true);
+  });
+
   test('a process that did not wait goes by what it knows, and knows soon', async () => {
     const [[one, other], principal] = [nodes(2) as [Limiter, Limiter], somebody()];
     for (let number = 0; number < 40; number += 1) await isLetThrough(one, principal);

@@ -139,16 +139,18 @@ export class SlidingWindows {
     return slices.purse;
   }
 
-  /** Gives back the reserved counts that were not used. */
+  /** Gives back the reserved counts that were not used, including those set aside for a call that was then refused. */
   #giveBack(): void {
     for (const purse of this.#purses) {
-      const { left, charged } = purse;
+      const { charged } = purse;
+      const unused = purse.left + purse.setAside;
       purse.left = 0;
-      if (left === 0) continue;
+      purse.setAside = 0;
+      if (unused === 0) continue;
       for (const { slices, slice } of charged) {
-        slices.counts.set(slice, (slices.counts.get(slice) ?? 0) - left);
+        slices.counts.set(slice, (slices.counts.get(slice) ?? 0) - unused);
         slices.summary = undefined;
-        note(slices, slice, -left);
+        note(slices, slice, -unused);
         this.#changed.add(slices);
       }
     }

@@ -68,9 +68,16 @@ export class Letters {
   /** Continues the letters of an earlier process. */
   async start(): Promise<void> {
     const { store } = this.#options;
-    for (const letter of await claimAll((limit) => store.threads.claim(limit), this.#patience)) {
-      await this.#continue(letter).catch((error) => this.#dropDamaged(letter, error));
+    const failures: unknown[] = [];
+    // One that fails does not keep the others from being continued: nobody else continues what this process has claimed.
+    for await (const letters of claimAll((limit) => store.threads.claim(limit), this.#patience)) {
+      for (const letter of letters) {
+        await this.#continue(letter)
+          .catch((error) => this.#dropDamaged(letter, error))
+          .catch((error) => failures.push(error));
+      }
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   async #continue(letter: Letter): Promise<void> {

@@ -407,13 +407,8 @@ test('a repeat owes no callback of its own, and is acknowledged also where its U
   await engine.stop({ drainMs: 0 });
 });
 
-test.each([
-  ['that cannot be read', "UPDATE requests SET envelope = '[]' WHERE request_id = 'bad'"],
-  [
-    'whose answer cannot be read',
-    "UPDATE frames SET text = '[]' WHERE request = (SELECT id FROM requests WHERE request_id = 'bad')",
-  ],
-])('after a restart a message %s is dropped, and the others get their answers', async (_, damage) => {
+/** What a process leaves that ends before it has settled two answers, `bad` and `sound`. */
+async function twoUnsettled() {
   const database = openInMemory(await loadEngine());
   const earlier = memoryStore(database);
   earlier.threads.settle = () => Promise.reject(new Error('the process ends before that'));
@@ -428,9 +423,18 @@ test.each([
   await before.mailbox.stop();
   await Promise.all(sending);
   await before.engine.stop({ drainMs: 0 });
-  database.exec(damage);
+  return { database, store: nextProcess(earlier) };
+}
 
-  const store = nextProcess(earlier);
+test.each([
+  ['that cannot be read', "UPDATE requests SET envelope = '[]' WHERE request_id = 'bad'"],
+  [
+    'whose answer cannot be read',
+    "UPDATE frames SET text = '[]' WHERE request = (SELECT id FROM requests WHERE request_id = 'bad')",
+  ],
+])('after a restart a message %s is dropped, and the others get their answers', async (_, damage) => {
+  const { database, store } = await twoUnsettled();
+  database.exec(damage);
   const { mailbox, engine } = mailboxOn(store);
   await mailbox.start();
   const answered = async () => (await mailbox.thread('th_1', ANN, { after: 0, limit: 9 })).rows.map(({ text }) => text);
@@ -438,6 +442,18 @@ test.each([
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
   expect(await nextProcess(store).threads.claim(10)).toEqual([]);
+});
+
+test('a message that cannot be continued keeps no other from its answer', async () => {
+  const { store } = await twoUnsettled();
+  const find = store.requests.find.bind(store.requests);
+  store.requests.find = (key) => (key.requestId === 'bad' ? Promise.reject(new Error('a bug')) : find(key));
+  const { mailbox, engine } = mailboxOn(store);
+  await expect(mailbox.start()).rejects.toThrow('a bug');
+  const answered = async () => (await mailbox.thread('th_1', ANN, { after: 0, limit: 9 })).rows.map(({ text }) => text);
+  await expect.poll(answered).toContainEqual(expect.stringContaining('"replyTo":"sound"'));
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
 });
 
 test('the messages of a thread are deleted after the retention time', async () => {

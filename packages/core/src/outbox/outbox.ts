@@ -101,7 +101,9 @@ export class Outbox {
   async claim(): Promise<void> {
     const { store, clock, log } = this.#options;
     const patience = { clock, log, signal: this.#stopped.signal };
-    for (const due of await claimAll((limit) => store.claim(limit), patience)) this.admit(due);
+    for await (const claimed of claimAll((limit) => store.claim(limit), patience)) {
+      for (const due of claimed) this.admit(due);
+    }
   }
 
   /** Forgets all callbacks: other processes may take them over. If one is being sent, it may still arrive. */

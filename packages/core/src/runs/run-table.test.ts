@@ -16,6 +16,13 @@ class TestRun extends ActiveRun {
 
 class OtherRun extends TestRun {}
 
+async function* windows(...given: readonly (readonly number[] | Error)[]): AsyncGenerator<readonly number[]> {
+  for (const one of given) {
+    if (one instanceof Error) throw one;
+    yield one;
+  }
+}
+
 function setUp() {
   const clock = new TestClock();
   const table = new RunTable({ clock });
@@ -141,7 +148,7 @@ describe('recovery', () => {
     const { table, start } = setUp();
     const resumed: string[] = [];
     const left = (prefix: string) => ({
-      unfinished: async () => [1, 2],
+      unfinished: () => windows([1, 2]),
       resume: async (row: number) => {
         resumed.push(`${prefix}${row}`);
         // What it brings about is recorded, but was not left by anybody.
@@ -159,7 +166,7 @@ describe('recovery', () => {
     const { table } = setUp();
     const resumed: number[] = [];
     table.recovers({
-      unfinished: async () => [1, 2, 3],
+      unfinished: () => windows([1, 2, 3]),
       resume: async (row: number) => {
         if (row === 1) throw new Error('damaged');
         resumed.push(row);
@@ -173,9 +180,9 @@ describe('recovery', () => {
   test('resumes the runs of one kind when those of another cannot be listed', async () => {
     const { table } = setUp();
     const resumed: number[] = [];
-    table.recovers({ unfinished: () => Promise.reject(new Error('damaged')), resume: async () => undefined });
+    table.recovers({ unfinished: () => windows(new Error('damaged')), resume: async () => undefined });
     table.recovers({
-      unfinished: async () => [1, 2],
+      unfinished: () => windows([1, 2]),
       resume: async (row: number) => {
         resumed.push(row);
         return undefined;
@@ -185,11 +192,25 @@ describe('recovery', () => {
     expect(resumed).toEqual([1, 2]);
   });
 
+  test('resumes what was claimed before the rest could not be', async () => {
+    const { table } = setUp();
+    const resumed: number[] = [];
+    table.recovers({
+      unfinished: () => windows([1, 2], new Error('the database is broken')),
+      resume: async (row: number) => {
+        resumed.push(row);
+        return undefined;
+      },
+    });
+    await expect(table.recover()).rejects.toThrow('the database is broken');
+    expect(resumed).toEqual([1, 2]);
+  });
+
   test('waits for ends to be recorded, but not for long', async () => {
     const { clock, table } = setUp();
     let isOver = false;
     table.recovers({
-      unfinished: async () => [1],
+      unfinished: () => windows([1]),
       resume: async () => ({ ended: new Promise(() => {}) }),
     });
     const recovered = table.recover().then(() => {

@@ -30,7 +30,7 @@ export class RunTable {
   readonly #limits = new Map<string, number>();
   readonly #slots = new Slots({ limitOf: (lane) => this.#limits.get(lane) ?? DEFAULT_LIMIT });
   readonly #live = new InFlight<ActiveRun, string | number>();
-  readonly #recoveries: (() => Promise<Resume[]>)[] = [];
+  readonly #recoveries: (() => AsyncGenerator<readonly Resume[]>)[] = [];
   /** How many runs of each kind are in the table or being recorded. */
   readonly #underWay: Record<RunKind, number> = { execution: 0, request: 0, tool: 0 };
   readonly #closed = new Set<RunKind>();
@@ -132,9 +132,8 @@ export class RunTable {
 
   /** `recover` resumes the runs of a kind that an earlier process left, after the kinds registered before. */
   recovers<Row>({ unfinished, resume }: Recoverable<Row>): void {
-    this.#recoveries.push(async () => {
-      const rows = await unfinished();
-      return rows.map((row) => () => resume(row));
+    this.#recoveries.push(async function* () {
+      for await (const rows of unfinished()) yield rows.map((row) => () => resume(row));
     });
   }
 
@@ -143,16 +142,22 @@ export class RunTable {
    * room, and the start does not wait for that.
    */
   async recover(): Promise<void> {
-    // All are listed before the first is resumed, because resumed runs may start new ones.
-    const left = await Promise.allSettled(this.#recoveries.map((found) => found()));
     const ends: Promise<void>[] = [];
     const failures: unknown[] = [];
     // A failure must not keep other runs from being continued: this process has claimed them, so nobody else continues
     // them.
-    for (const found of left) {
-      if (found.status === 'rejected') failures.push(found.reason);
-    }
-    for (const resume of left.flatMap((found) => (found.status === 'fulfilled' ? found.value : []))) {
+    const list = async (unfinished: AsyncIterable<readonly Resume[]>) => {
+      const left: Resume[] = [];
+      try {
+        for await (const some of unfinished) left.push(...some);
+      } catch (error) {
+        failures.push(error);
+      }
+      return left;
+    };
+    // All are listed before the first is resumed, because resumed runs may start new ones.
+    const left = await Promise.all(this.#recoveries.map((found) => list(found())));
+    for (const resume of left.flat()) {
       try {
         const resumed = await resume();
         if (resumed !== undefined) ends.push(resumed.ended);
@@ -209,8 +214,8 @@ export class RunTable {
 
 /** A kind of run that outlives its process. */
 export interface Recoverable<Row> {
-  /** The unfinished runs, oldest first. */
-  unfinished(): Promise<readonly Row[]>;
+  /** The unfinished runs, oldest first, some at a time. */
+  unfinished(): AsyncIterable<readonly Row[]>;
   /** Continues or ends a run. The start of a server waits for `ended`. */
   resume(row: Row): Promise<Resumed | undefined>;
 }

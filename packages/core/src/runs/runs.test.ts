@@ -9,6 +9,7 @@ import { type ModuleAgentFunction, moduleAgent } from '../agents/module-agent.ts
 import type { Call } from '../call/call.ts';
 import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
 import { failureOf } from '../refusals/refused.ts';
+import { requestRow } from '../store/requests.contract.ts';
 import { StoreError } from '../store/store-error.ts';
 import { frameText } from './frame-text.ts';
 import { RunTable } from './run-table.ts';
@@ -645,4 +646,15 @@ describe('while the store refuses', () => {
     await expect(all(open(ask('r1')))).rejects.toThrow('a frame too many');
     expect(state.tries).toBe(1);
   });
+});
+
+test('a request of another node that cannot be continued is logged, and keeps none after it from being answered', async () => {
+  const { runs, log, handler } = setUp(async function* () {});
+  const fails = () => {
+    throw new Error('a bug');
+  };
+  runs.recoverable(fails, handler);
+  const row = requestRow({ requestId: 'r1', agentId: 'agent' });
+  await runs.adopt({ row, held: { id: 1, epoch: 2 } });
+  expect(log.lines).toContainEqual(expect.objectContaining({ message: 'a request could not be continued' }));
 });

@@ -419,7 +419,12 @@ export class Runs {
   }
 
   async #adopt(claimed: Claimed<RequestRow>, options?: ResumeOptions): Promise<void> {
-    await this.#resume?.(claimed, options);
+    try {
+      await this.#resume?.(claimed, options);
+    } catch (error) {
+      // It must not keep the others from being answered, which are claimed with it.
+      this.#log.error({ request_id: claimed.row.requestId, error: String(error) }, 'a request could not be continued');
+    }
     const live = this.#find(claimed.row);
     // The node that recorded the request ends it when nobody reads it, so the last reader here does not.
     if (live !== undefined) live.readers ??= new Readers(() => {});

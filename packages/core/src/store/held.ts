@@ -23,15 +23,17 @@ export interface Claimed<Row> {
 /** How many runs are claimed in one write. */
 export const CLAIM_LIMIT = 500;
 
-/** Claims all. While the store is away it waits, because nobody else would continue the runs claimed so far. */
-export async function claimAll<Row>(
+/**
+ * Claims all, some at a time. While the store is away it waits. The caller must continue what it has received even if a
+ * later claim throws: it is claimed, so nobody else would.
+ */
+export async function* claimAll<Row>(
   claim: (limit: number) => Promise<readonly Row[]>,
   patience: Omit<Patience, 'what'>,
-): Promise<Row[]> {
-  const all: Row[] = [];
+): AsyncGenerator<readonly Row[]> {
   for (;;) {
     const some = await patiently(() => claim(CLAIM_LIMIT), { ...patience, what: 'the work of a process that is gone' });
-    all.push(...some);
-    if (some.length < CLAIM_LIMIT) return all;
+    yield some;
+    if (some.length < CLAIM_LIMIT) return;
   }
 }

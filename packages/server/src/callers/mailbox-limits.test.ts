@@ -1,5 +1,6 @@
-import { ALL_PERMISSIONS, Limiter, type Principal } from '@dragoman/core';
-import { describe, expect, test } from 'vitest';
+import { ALL_PERMISSIONS, Limiter, openPostgresStore, type Principal } from '@dragoman/core';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startQuickPostgres } from '../../../core/test-support/postgres-server.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import type { Route } from '../http/route.ts';
 import { MailboxLimits } from './mailbox-limits.ts';
@@ -91,4 +92,27 @@ describe('mailbox limits', () => {
     expect(enter().failure).toBeUndefined();
     expect(enter().failure?.code).toBe('rate_limited');
   });
+});
+
+test('several nodes together let an agent send the messages of one minute', async () => {
+  const postgres = await startQuickPostgres();
+  onTestFinished(() => postgres.stop());
+  await using store = await openPostgresStore({ url: postgres.url('mailbox') });
+  const clock = new TestClock();
+  const limiters = [1, 2].map(() => new Limiter({ clock, counters: store.counters }));
+  const nodes = limiters.map((limiter) => new MailboxLimits({ clock, limiter, perMinute: 10, maxConcurrent: 2 }));
+  const send = async (limits: MailboxLimits | undefined) => {
+    const call = { principal: agent('ann'), route, address: '10.0.0.1', bytes: 0 };
+    await limits?.lease(call);
+    const counted = limits?.count(call);
+    counted?.release?.();
+    return counted?.failure?.message ?? 'counted';
+  };
+  const results: string[] = [];
+  for (let number = 0; number < 24; number += 1) {
+    results.push(await send(nodes[number % 2]));
+    for (const limiter of limiters) await limiter.save(store.counters);
+  }
+  expect(results.filter((text) => text === 'counted')).toHaveLength(10);
+  expect(results.at(-1)).toBe('Rate limit exceeded: 10 messages per minute for each agent.');
 });

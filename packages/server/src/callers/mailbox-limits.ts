@@ -3,6 +3,7 @@ import {
   type Limiter,
   type Principal,
   SlidingWindows,
+  type Taken,
   type Window,
   type WindowState,
 } from '@dragoman/core';
@@ -27,6 +28,7 @@ export interface MailboxLimitsOptions {
  */
 export class MailboxLimits {
   readonly #options: MailboxLimitsOptions;
+  /** Of senders without a key, by address: each node counts its own. */
   readonly #windows: SlidingWindows;
   readonly #open = new Map<string, number>();
   readonly #perAddress: readonly Window[];
@@ -45,7 +47,11 @@ export class MailboxLimits {
 
   /** Where several nodes count for the same callers, the result must be awaited before `count`. */
   lease({ principal }: CountedCall): Promise<void> | undefined {
-    return principal && this.#options.limiter.lease(principal);
+    if (principal === undefined) return undefined;
+    const { limiter } = this.#options;
+    const here = limiter.windows.lease(principal.id, this.#perAgent);
+    const everywhere = limiter.lease(principal);
+    return here === undefined ? everywhere : here.then(() => everywhere);
   }
 
   count({ principal, address }: CountedCall): Counted {
@@ -54,9 +60,12 @@ export class MailboxLimits {
     const group = addressGroup(address);
     const refused =
       principal === undefined
-        ? this.#take('messages per minute for each address', this.#perAddress, group, states)
-        : (this.#take('messages per minute for each agent', this.#perAgent, principal.id, states) ??
-          this.#everywhere(principal, states));
+        ? this.#refusal('messages per minute for each address', this.#windows.take(group, this.#perAddress), states)
+        : (this.#refusal(
+            'messages per minute for each agent',
+            this.#options.limiter.windows.take(principal.id, this.#perAgent),
+            states,
+          ) ?? this.#everywhere(principal, states));
     const limits = tightestFirst(states);
     if (refused !== undefined) return { limits, failure: refused };
     const name = principal === undefined ? `address ${group}` : principal.id;
@@ -72,7 +81,8 @@ export class MailboxLimits {
     if (principal !== undefined) return { limits: [] };
     this.#prune();
     const states: WindowState[] = [];
-    const refused = this.#take('answers read per minute and address', this.#reads, addressGroup(address), states);
+    const taken = this.#windows.take(addressGroup(address), this.#reads);
+    const refused = this.#refusal('answers read per minute and address', taken, states);
     return { limits: tightestFirst(states), ...(refused !== undefined && { failure: refused }) };
   }
 
@@ -80,11 +90,10 @@ export class MailboxLimits {
     if (++this.#counted % PRUNE_EVERY === 0) this.#windows.prune(2 * MINUTE);
   }
 
-  #take(what: string, windows: readonly Window[], who: string, states: WindowState[]): Failure | undefined {
-    const taken = this.#windows.take(who, windows);
+  #refusal(what: string, taken: Taken, states: WindowState[]): Failure | undefined {
     states.push(...taken.states);
     if (taken.allowed) return undefined;
-    const limit = windows[0]?.limit ?? 0;
+    const limit = taken.states[0]?.window.limit ?? 0;
     const retryAfter = taken.states[0]?.retryAfter ?? MINUTE;
     const message = `Rate limit exceeded: ${limit} ${what}.`;
     return failure('rate_limited', { retry_after: retryAfter, limit, window_seconds: MINUTE }, message);

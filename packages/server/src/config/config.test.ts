@@ -28,3 +28,24 @@ test.each([
     ],
   });
 });
+
+test.each([
+  ['cluster: { name: one }'],
+  ['store: postgres://u@h/d\ncluster: { ttl_ms: 4000 }'],
+  ['cluster: { ttl_ms: 40000, grace_ms: 20000, beat_ms: 10000 }'],
+])('%j is a configuration of a node, whose store may be named by DRAGOMAN_STORE', (text) => {
+  expect(parseConfig(text)).toMatchObject({ ok: true });
+});
+
+test.each([
+  ['store: sqlite\ncluster: { name: one }', 'cluster needs a store in PostgreSQL; store is "sqlite"', 'write store: '],
+  [
+    'cluster: { ttl_ms: 3000 }',
+    'at most a quarter of ttl_ms (3000) and half of grace_ms (2000); it is 1000',
+    'ms: 750',
+  ],
+  ['cluster: { beat_ms: 1500 }', 'at most a quarter of ttl_ms (10000) and half of grace_ms (2000)', 'beat_ms: 1000'],
+])('%j is refused, with the reason and a fix', (text, message, suggestion) => {
+  const issues = [{ message: expect.stringContaining(message), suggestion: expect.stringContaining(suggestion) }];
+  expect(parseConfig(text)).toMatchObject({ ok: false, issues });
+});

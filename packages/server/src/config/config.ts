@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { decodeHostPort, isPostgresUrl, isWorkflowName, RESERVED_AGENT_IDS, withReferencedFiles } from '@dragoman/core';
+import {
+  ClusterShape,
+  decodeHostPort,
+  isPostgresUrl,
+  isWorkflowName,
+  RESERVED_AGENT_IDS,
+  withReferencedFiles,
+} from '@dragoman/core';
 import { accept, type Issue, issuesOf, type JsonObject, type Outcome, reject } from '@dragoman/protocols';
 import type { Document } from 'yaml';
 import { isNetwork } from '../edges/address.ts';
@@ -98,11 +105,23 @@ function workflowIssues({ workflows }: Config): Issue[] {
   });
 }
 
-function clusterIssues({ cluster, store = 'sqlite' }: Config): Issue[] {
-  if (cluster === undefined || isPostgresUrl(store)) return [];
+function clusterIssues({ cluster, store }: Config): Issue[] {
+  if (cluster === undefined) return [];
+  // Where it is absent, DRAGOMAN_STORE may name it.
+  if (store === undefined || isPostgresUrl(store)) return beatIssues(cluster);
   const message = `cluster needs a store in PostgreSQL; store is ${JSON.stringify(store)}`;
   const suggestion = 'write store: postgres://user@host/database, or leave cluster out';
   return [{ pointer: '/cluster', code: 'cluster', message, suggestion }];
+}
+
+/** One late heartbeat must not keep a node from working, and a lost connection must be noticed before the node is declared dead. */
+function beatIssues(cluster: NonNullable<Config['cluster']>): Issue[] {
+  const { beat_ms: beat, ttl_ms: ttl, grace_ms: grace } = ClusterShape.properties;
+  const { beat_ms = beat.default, ttl_ms = ttl.default, grace_ms = grace.default } = cluster;
+  const most = Math.floor(Math.min(ttl_ms / 4, grace_ms / 2));
+  if (beat_ms <= most) return [];
+  const message = `cluster.beat_ms must be at most a quarter of ttl_ms (${ttl_ms}) and half of grace_ms (${grace_ms}); it is ${beat_ms}`;
+  return [{ pointer: '/cluster/beat_ms', code: 'cluster', message, suggestion: `write beat_ms: ${most}` }];
 }
 
 /** Checks for errors that the schema cannot express. */

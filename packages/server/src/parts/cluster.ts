@@ -30,7 +30,7 @@ export function openClusterPart({ config, folder, store, clock, log }: OpeningOp
     cluster,
     routes: [
       readyRoute(() => isStarted && !isLeaving && cluster?.isFenced !== true && isStored()),
-      adminNodesRoute(store.cluster),
+      adminNodesRoute(store.cluster, { ttlMs }),
     ],
     stop: async () => cluster?.stop(),
     farewell: {

@@ -1,9 +1,9 @@
-import type { ClusterStore, NodeRow, SharedDatabase } from '@dragoman/core';
+import type { ClusterOptions, ClusterStore, NodeRow, SharedDatabase } from '@dragoman/core';
 import type { JsonObject } from '@dragoman/protocols';
 import type { Route } from '../http/route.ts';
 
 /** The servers that share a database, and the durability of the database. */
-export function adminNodesRoute(cluster: ClusterStore | undefined): Route {
+export function adminNodesRoute(cluster: ClusterStore | undefined, { ttlMs }: Pick<ClusterOptions, 'ttlMs'>): Route {
   return {
     method: 'GET',
     path: '/admin/v1/nodes',
@@ -14,14 +14,15 @@ export function adminNodesRoute(cluster: ClusterStore | undefined): Route {
     handle: async () => ({
       status: 200,
       headers: { 'Cache-Control': 'no-store' },
-      json: cluster === undefined ? ALONE : await nodesJson(cluster),
+      json: cluster === undefined ? ALONE : await nodesJson(cluster, ttlMs),
     }),
   };
 }
 
-async function nodesJson(cluster: ClusterStore): Promise<JsonObject> {
+async function nodesJson(cluster: ClusterStore, ttlMs: number): Promise<JsonObject> {
   const [nodes, database] = await Promise.all([cluster.nodes(), cluster.database()]);
-  return { nodes: nodes.map(nodeJson), database: databaseJson(database), warnings: warningsOf(nodes, database) };
+  const warnings = warningsOf(nodes, database, ttlMs);
+  return { nodes: nodes.map(nodeJson), database: databaseJson(database), warnings };
 }
 
 function nodeJson({ id, name, version, state, isSelf, holds, ...row }: NodeRow): JsonObject {
@@ -52,7 +53,11 @@ function databaseJson({ version, schemaVersion, synchronousCommit, synchronousSt
 }
 
 /** Warnings for operators. A single server without a standby is not a fault. */
-function warningsOf(nodes: readonly NodeRow[], { synchronousStandbys, standbys }: SharedDatabase): JsonObject[] {
+function warningsOf(
+  nodes: readonly NodeRow[],
+  { synchronousStandbys, standbys }: SharedDatabase,
+  ttlMs: number,
+): JsonObject[] {
   const live = nodes.filter(({ state }) => state === 'live');
   const warnings: JsonObject[] = [];
   const warn = (code: string, message: string, suggestion: string) => warnings.push({ code, message, suggestion });
@@ -75,7 +80,8 @@ function warningsOf(nodes: readonly NodeRow[], { synchronousStandbys, standbys }
       const message = `The clock of node ${name} (${id}) differs from the database's by ${Math.round(skewMs)} ms.`;
       warn('clock_skew', message, 'Start time synchronisation (NTP) on that machine.');
     }
-    if (silentMs > MOST_SILENT_MS) {
+    // Two late heartbeats, at least.
+    if (silentMs > ttlMs / 2) {
       const message = `Node ${name} (${id}) has been silent for ${Math.round(silentMs / 1000)} s.`;
       warn('node_silent', message, 'Look at its log, and whether it reaches the database.');
     }
@@ -90,5 +96,3 @@ function warningsOf(nodes: readonly NodeRow[], { synchronousStandbys, standbys }
 const ALONE: JsonObject = { nodes: [], database: null, warnings: [] };
 /** The freshness of signed messages is measured in minutes, so differences of a few seconds begin to matter. */
 const MOST_SKEW_MS = 5000;
-/** The time of several beats. */
-const MOST_SILENT_MS = 5000;

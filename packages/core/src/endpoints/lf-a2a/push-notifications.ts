@@ -53,7 +53,9 @@ export class PushNotifications {
   async start(): Promise<void> {
     const { store, clock, log } = this.#options;
     const patience = { clock, log, signal: this.#stopped.signal };
-    for (const config of await claimAll((limit) => store.pushConfigs.claim(limit), patience)) this.#follow(config);
+    for await (const configs of claimAll((limit) => store.pushConfigs.claim(limit), patience)) {
+      for (const config of configs) this.#follow(config);
+    }
   }
 
   async stop(): Promise<void> {

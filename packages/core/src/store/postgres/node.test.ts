@@ -109,6 +109,28 @@ test('what a node leaves is claimed by one of the others, once', async () => {
   expect(await three.cluster.hasLeftovers()).toBe(false);
 });
 
+test('a request that waits for an agent is claimed by the node to which the agent is connected', async () => {
+  await using nodes = await twoNodes();
+  /** A third node records it, and is gone. */
+  const leave = async (requestId: string) => {
+    await using three = await nodes.open('three');
+    await open(three, requestId);
+  };
+  await leave('waits');
+  await nodes.two.cluster.addLine('echo');
+  expect(await nodes.one.requests.claim(10)).toEqual([]);
+  expect(await nodes.two.requests.claim(10)).toMatchObject([{ row: { requestId: 'waits' } }]);
+
+  // Its own connection counts first, and that of a node that leaves not at all.
+  await nodes.one.cluster.addLine('echo');
+  await leave('waits too');
+  expect(await nodes.one.requests.claim(10)).toMatchObject([{ row: { requestId: 'waits too' } }]);
+  await nodes.one.cluster.removeLine('echo');
+  await nodes.two.cluster.leave();
+  await leave('waits on');
+  expect(await nodes.one.requests.claim(10)).toMatchObject([{ row: { requestId: 'waits on' } }]);
+});
+
 test('a silent node is dead after the time to live, even if its connection is open', async () => {
   await using nodes = await twoNodes();
   const held = await open(nodes.one, 'first');
@@ -179,6 +201,16 @@ test('a node on the data folder of a live one is warned, but not one on a folder
   warnings.length = 0;
   await using _ = await connectPostgresStore({ url, name: 'five', place: 'here', log });
   expect(warnings.filter((text) => text.includes('data folder'))).toEqual([]);
+});
+
+test('an answer to a call goes to the node that asked', async () => {
+  await using nodes = await twoNodes();
+  const [one, two] = [nodes.one.cluster, nodes.two.cluster];
+  const id = await one.addCall(two.node, 'question');
+  expect(await two.takeCalls()).toEqual([{ id, caller: one.node, text: 'question' }]);
+  await two.answerCall(id, 'answer');
+  expect(await two.takeAnswers([id])).toEqual([]);
+  expect(await one.takeAnswers([id])).toEqual([{ id, text: 'answer' }]);
 });
 
 test('calls at once over a lost connection open one in its place', async () => {

@@ -217,7 +217,9 @@ export class PostgresNode implements ClusterStore {
 
   async takeAnswers(ids: readonly number[]): Promise<Omit<NodeCall, 'caller'>[]> {
     const keeper = await this.#connected();
-    return [...((await keeper.query(TAKE_ANSWERS, [bigints(ids)])).rows as readonly Omit<NodeCall, 'caller'>[])];
+    return [
+      ...((await keeper.query(TAKE_ANSWERS, [this.node, bigints(ids)])).rows as readonly Omit<NodeCall, 'caller'>[]),
+    ];
   }
 
   /** Other nodes may claim what it still holds from now on. */
@@ -381,8 +383,9 @@ const TAKE_CALLS = `
     UPDATE node_calls SET is_taken = true WHERE callee = $1 AND NOT is_taken RETURNING id, caller, text
   )
   SELECT id, caller, text FROM taken ORDER BY id`;
+/** A crash of PostgreSQL empties the table, and ids begin again: another node may have one that is waited for here. */
 const TAKE_ANSWERS =
-  'DELETE FROM node_calls WHERE id = ANY($1::bigint[]) AND answer IS NOT NULL RETURNING id, answer AS text';
+  'DELETE FROM node_calls WHERE id = ANY($2::bigint[]) AND caller = $1 AND answer IS NOT NULL RETURNING id, answer AS text';
 /** No caller waits for these calls any more. */
 const FORGET_CALLS = "DELETE FROM node_calls WHERE at < clock_timestamp() - interval '1 minute'";
 /** Those whose work has been claimed. */

@@ -413,10 +413,14 @@ const FRAMES = `
 /** Those of `claimed`, oldest first. */
 export const SELECT_CLAIMED = `${SELECT_REQUEST.replace('r.checksum', 'r.checksum, c.epoch')} JOIN claimed c ON c.request = r.id
   ORDER BY r.accepted_at, r.id`;
+const LINES = 'SELECT 1 FROM agent_lines l JOIN nodes n ON n.id = l.node WHERE l.agent_id = r.agent_id';
+/** One that waits for an agent is left to the nodes to which the agent is connected: only there can it be answered. */
 const CLAIM = `
   WITH left_open AS (
     SELECT o.request FROM open_requests o JOIN requests r ON r.id = o.request
-    WHERE o.holder IN (${GONE_NODES}) ORDER BY r.accepted_at, r.id LIMIT $2 FOR UPDATE OF o SKIP LOCKED
+    WHERE o.holder IN (${GONE_NODES})
+      AND (o.started <> 0 OR EXISTS (${LINES} AND n.id = $1) OR NOT EXISTS (${LINES} AND n.state = 'live'))
+    ORDER BY r.accepted_at, r.id LIMIT $2 FOR UPDATE OF o SKIP LOCKED
   ), claimed AS (
     UPDATE open_requests o SET holder = $1, epoch = o.epoch + 1 FROM left_open l WHERE o.request = l.request
     RETURNING o.request, o.epoch
