@@ -366,7 +366,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     expect((await call('bad__echo', { say: 'aa' }).final()).status).toBe('succeeded');
     await visit.go('/console/tools');
     await page.locator('summary', { hasText: 'bad' }).click();
-    await page.getByLabel('Log of bad').getByText('a tool has changed and is held').waitFor();
+    await page.getByLabel('Log of bad').getByText('a tool has changed and is blocked').waitFor();
     expect(await visit.violations()).toEqual([]);
     visit.expectHarmless();
   });

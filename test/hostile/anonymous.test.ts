@@ -141,7 +141,7 @@ describe('messages of senders without a key on the disk', () => {
     const refused = await sendMessage(4096);
     expect([refused.status, await refused.json()]).toMatchObject([
       413,
-      { error: 'Message too large', message: 'The metadata of a message without a key may have 4096 bytes.' },
+      { error: 'Message too large', message: 'The metadata of a message without a key must not exceed 4096 bytes.' },
     ]);
     expect((await sendMessage(4096, key)).status).toBe(200);
   });

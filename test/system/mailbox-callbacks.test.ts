@@ -196,7 +196,7 @@ describe('a callback URL', () => {
     const [status, body] = await post(message(url), mine.api_key);
     expect([status, body['error']]).toEqual([400, 'Invalid message format']);
     expect(body['errors']).toEqual([
-      expect.stringMatching(/^callbackUrl cannot be called: .*; .* ask the operator to name \S+ in gate\.callbacks$/),
+      expect.stringMatching(/^callbackUrl cannot be called: .*; .* ask the operator to add \S+ to gate\.callbacks$/),
     ]);
   });
 
