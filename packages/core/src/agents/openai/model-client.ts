@@ -150,7 +150,7 @@ function sound(json: Outcome<Json>, what: string): Json {
 function ofTheModel(error: unknown): unknown {
   const known = failureOf(error);
   if (known?.code !== 'unreachable') return error;
-  return new Refused({ ...known, message: known.message.replace(/^The host is/, 'The model server is') });
+  return new Refused({ ...known, message: known.message.replace(/^The remote host is/, 'The model server is') });
 }
 
 /** Whether the request may have reached the server. */
