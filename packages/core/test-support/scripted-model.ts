@@ -60,6 +60,11 @@ export class ScriptedModel implements AsyncDisposable {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Programs look for a list of models, and do without.
+    if (request.method === 'GET') {
+      response.writeHead(404).end();
+      return;
+    }
     let text = '';
     for await (const part of request) text += part;
     const body = JSON.parse(text) as JsonObject;
