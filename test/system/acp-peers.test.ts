@@ -31,8 +31,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-acp-peers-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const RUN_MS = 60_000;
-const PATIENCE = { timeout: 2 * RUN_MS };
+const RUN_MS = 50_000;
 
 describe.skipIf(whyNotRun('the Python SDK of ACP is', 'python3'))('the Python SDK of ACP', () => {
   let python = '';
@@ -40,7 +39,7 @@ describe.skipIf(whyNotRun('the Python SDK of ACP is', 'python3'))('the Python SD
     python = await installFromPyPI(join(folder, 'python'), ['agent-client-protocol==0.12.1']);
   }, INSTALL_MS);
 
-  test('prompts, gets a question, cancels, lists and loads', PATIENCE, async () => {
+  test('prompts, gets a question, cancels, lists and loads', async () => {
     await using system = await System.start({
       config: { default_agent: 'worker', agents: { worker: moduleAgent('worker'), asker: moduleAgent('asker') } },
     });
@@ -76,7 +75,7 @@ describe.skipIf(whyNotRun('the Go examples of ACP are', 'go'))('the Go examples 
   test.each([
     ['allow', 'completed', 'The changes have been applied.'],
     ['reject', 'pending', "I'll skip the configuration update."],
-  ])('the agent asks to edit, is answered %s, and continues', PATIENCE, async (optionId, status, text) => {
+  ])('the agent asks to edit, is answered %s, and continues', async (optionId, status, text) => {
     const frames = await turn({ system, key, agent: 'go', content: 'hello', on: choosing(system, key, optionId) });
     expect(questionsIn(frames)).toMatchObject([
       { title: 'Modifying critical configuration file', subject: { tool_call_id: 'call_2', tool_kind: 'edit' } },
@@ -85,7 +84,7 @@ describe.skipIf(whyNotRun('the Go examples of ACP are', 'go'))('the Go examples 
     expect(textIn(frames)).toContain(text);
   });
 
-  test('the client gets the agent’s question through `dragoman acp`, and its answer goes back', PATIENCE, async () => {
+  test('the client gets the agent’s question through `dragoman acp`, and its answer goes back', async () => {
     const words = [process.execPath, system.command, 'acp', '--url', system.url, '--agent', 'go'];
     const env = { PATH: process.env['PATH'], DRAGOMAN_KEY: key };
     const run = execute(join(programs, 'client'), words, { env, cwd: folder, timeout: RUN_MS });
@@ -110,8 +109,8 @@ describe.skipIf(whyNotRun('acpx, goose, OpenCode and Qwen Code are', 'npm'))('fr
     const platform = `${process.platform}-${process.arch}`;
     // The platform’s packages have the programs; the others only look for them.
     const programs = [`@aaif/goose-binary-${platform}@1.50.0`, `opencode-${platform}@1.18.33`];
-    const scripts = [NODE_22, 'acpx@0.19.1', '@qwen-code/qwen-code@0.24.4'];
-    modules = await installFromNpm(join(folder, 'npm'), [...programs, ...scripts]);
+    const scripts = ['acpx@0.19.1', '@qwen-code/qwen-code@0.24.4', '@agentclientprotocol/claude-agent-acp@0.99.1'];
+    modules = await installFromNpm(join(folder, 'npm'), [NODE_22, ...programs, ...scripts]);
     model = await ScriptedModel.start(scripted);
     const port = await freePort();
     const { command, env } = gooseProgram();
@@ -132,6 +131,7 @@ describe.skipIf(whyNotRun('acpx, goose, OpenCode and Qwen Code are', 'npm'))('fr
           'goose-http': { driver: 'acp', url: `http://127.0.0.1:${port}/acp`, headers },
           opencode: { driver: 'acp', ...openCodeProgram() },
           qwen: { driver: 'acp', ...qwenProgram() },
+          claude: { driver: 'acp', ...claudeProgram() },
         },
       },
     });
@@ -196,6 +196,17 @@ describe.skipIf(whyNotRun('acpx, goose, OpenCode and Qwen Code are', 'npm'))('fr
     env: { HOME: home('qwen'), OPENAI_API_KEY: 'k', OPENAI_BASE_URL: model.url, OPENAI_MODEL: 'small' },
   });
 
+  const claudeProgram = () => ({
+    command: node22In(modules),
+    args: [join(modules, '@agentclientprotocol', 'claude-agent-acp', 'dist', 'index.js')],
+    env: {
+      HOME: home('claude'),
+      ANTHROPIC_API_KEY: 'k',
+      ANTHROPIC_BASE_URL: new URL(model.url).origin,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    },
+  });
+
   describe('acpx', () => {
     /** Runs it with `dragoman acp` as its agent, and gives what it printed and its exit code. */
     async function acpx(agent: string, ...words: readonly string[]) {
@@ -213,7 +224,7 @@ describe.skipIf(whyNotRun('acpx, goose, OpenCode and Qwen Code are', 'npm'))('fr
         .split('\n')
         .map((line) => JSON.parse(line) as JsonObject);
 
-    test('gets an answer piece by piece', PATIENCE, async () => {
+    test('gets an answer piece by piece', async () => {
       const { stdout } = await acpx('worker', '--format', 'json', 'exec', 'hello');
       const messages = json(stdout);
       const pieces = messages.flatMap(({ params }) => {
@@ -228,13 +239,13 @@ describe.skipIf(whyNotRun('acpx, goose, OpenCode and Qwen Code are', 'npm'))('fr
       ['--approve-all', 'allow', 0],
       // It reports a denial by its exit code.
       ['--deny-all', 'reject', 5],
-    ])('answers a question as %s says', PATIENCE, async (flag, optionId, code) => {
+    ])('answers a question as %s says', async (flag, optionId, code) => {
       const ran = await acpx('asker', flag, 'exec', 'hello');
       expect(ran.stdout).toContain(`answered: ${optionId}`);
       expect(ran.code).toBe(code);
     });
 
-    test('makes a session, resumes it, cancels a prompt, and continues', PATIENCE, async () => {
+    test('makes a session, resumes it, cancels a prompt, and continues', async () => {
       const session = ['--session', 'mine'];
       expect((await acpx('worker', 'sessions', 'new', '--name', 'mine')).code).toBe(0);
       expect((await acpx('worker', 'prompt', ...session, 'hello')).stdout).toContain('Hello world');
@@ -256,28 +267,35 @@ describe.skipIf(whyNotRun('acpx, goose, OpenCode and Qwen Code are', 'npm'))('fr
     });
   });
 
+  const ofGoose = { allow: 'allow_once', reject: 'reject_once', kind: 'other' };
   describe.each([
-    { agent: 'goose', allow: 'allow_once', reject: 'reject_once' },
-    { agent: 'goose-ws', allow: 'allow_once', reject: 'reject_once' },
-    { agent: 'goose-http', allow: 'allow_once', reject: 'reject_once' },
-    { agent: 'opencode', allow: 'once', reject: 'reject' },
-    { agent: 'qwen', allow: 'proceed_once', reject: 'cancel' },
-  ])('$agent', ({ agent, allow, reject }) => {
+    { agent: 'goose', ...ofGoose },
+    { agent: 'goose-ws', ...ofGoose },
+    { agent: 'goose-http', ...ofGoose },
+    { agent: 'opencode', allow: 'once', reject: 'reject', kind: 'execute' },
+    { agent: 'qwen', allow: 'proceed_once', reject: 'cancel', kind: 'execute' },
+    { agent: 'claude', allow: 'allow-once', reject: 'reject', kind: 'execute' },
+  ])('$agent', ({ agent, allow, reject, kind }) => {
     const session = `session-of-${agent}`;
 
-    test('streams an answer', PATIENCE, async () => {
+    test('streams an answer', async () => {
       const frames = await turn({ system, key, agent, content: 'hello' });
       expect(textIn(frames)).toBe('Hello world');
       expect(frames.at(-1)).toMatchObject({ status: 'succeeded', body: { result: { text: 'Hello world' } } });
     });
 
-    test('runs a command that was allowed, and not one that was rejected', PATIENCE, async () => {
+    test('runs a command that was allowed, and not one that was rejected', async () => {
       for (const optionId of [allow, reject]) {
-        const content = `MAKE ${optionId}.txt`;
+        const file = `${agent}-${optionId}.txt`;
+        const content = `MAKE ${file}`;
         const on = choosing(system, key, optionId);
         const frames = await turn({ system, key, agent, content, session, on });
         expect(questionsIn(frames)).toMatchObject([
-          { kind: 'permission', title: expect.stringContaining(`echo made > ${optionId}.txt`) },
+          {
+            kind: 'permission',
+            title: expect.stringContaining(`echo made > ${file}`),
+            subject: { tool_kind: kind },
+          },
         ]);
         const status = optionId === allow ? 'completed' : 'failed';
         expect(toolsIn(frames).at(-1)).toMatchObject({ status });
@@ -286,11 +304,11 @@ describe.skipIf(whyNotRun('acpx, goose, OpenCode and Qwen Code are', 'npm'))('fr
       const made = readdirSync(join(system.data, 'acp', agent), { recursive: true }).map((path) =>
         basename(String(path)),
       );
-      expect(made).toContain(`${allow}.txt`);
-      expect(made).not.toContain(`${reject}.txt`);
+      expect(made).toContain(`${agent}-${allow}.txt`);
+      expect(made).not.toContain(`${agent}-${reject}.txt`);
     });
 
-    test('is cancelled in the middle of an answer, and answers the next prompt', PATIENCE, async () => {
+    test('is cancelled in the middle of an answer, and answers the next prompt', async () => {
       const left = model.left;
       const ada = new Caller(system, key);
       const on = async (frame: E2AResponse) => {
@@ -303,7 +321,7 @@ describe.skipIf(whyNotRun('acpx, goose, OpenCode and Qwen Code are', 'npm'))('fr
       expect(textIn(await turn({ system, key, agent, content: 'hello', session }))).toBe('Hello world');
     });
 
-    test('continues a session after a restart of the server', PATIENCE, async () => {
+    test('continues a session after a restart of the server', async () => {
       await turn({ system, key, agent, content: 'the door is blue', session });
       await system.stop();
       await system.start();
@@ -313,20 +331,35 @@ describe.skipIf(whyNotRun('acpx, goose, OpenCode and Qwen Code are', 'npm'))('fr
       expect(sent.includes('the door is blue'), 'the model is sent the earlier prompt').toBe(true);
     });
   });
+
+  test('goose asks nothing in its mode `auto`, which a request chooses', async () => {
+    const more = { session: 'session-in-auto', mode: 'auto' };
+    const frames = await turn({ system, key, agent: 'goose', content: 'MAKE auto.txt', ...more });
+    expect(questionsIn(frames)).toEqual([]);
+    expect(toolsIn(frames).at(-1)).toMatchObject({ status: 'completed' });
+  });
 });
 
-/** What the model answers: a title, when a program wants one; a call of its shell, nothing more for now, or text. */
+/** What the model answers: a title where a program wants one, a call of its shell, nothing more for now, or text. */
 function scripted({ messages, tools }: JsonObject): ModelScript {
-  const names = ((tools ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
-  const shell = names.find((name) => /shell|bash/.test(name));
+  const names = ((tools ?? []) as Tool[]).map((tool) => tool.function?.name ?? tool.name ?? '');
+  const shell = names.find((name) => /shell|bash/i.test(name));
   if (shell === undefined) return { text: ['a title'] };
-  const said = messages as JsonObject[];
-  if (said.at(-1)?.['role'] === 'tool') return { text: ['It ', 'ran.'] };
-  const prompt = JSON.stringify(said.findLast(({ role }) => role === 'user'));
-  if (prompt.includes('HOLD')) return { text: ['One '], after: 'hang' };
-  const [, file] = /MAKE (\w+\.txt)/.exec(prompt) ?? [];
-  if (file === undefined) return { text: ['Hello', ' world'] };
+  const prompt = JSON.stringify((messages as JsonObject[]).findLast(({ role }) => role === 'user'));
+  if (prompt.includes('HOLD')) return { text: ['One ', 'two ', 'three '], after: 'hang' };
+  const [, file] = /MAKE ([\w-]+\.txt)/.exec(prompt) ?? [];
+  if (file === undefined || called.has(file)) return { text: ['Hello', ' world'] };
+  called.add(file);
   return { calls: [[shell, { command: `echo made > ${file}`, description: 'makes a file' }]] };
+}
+
+/** Files that a call was to make: what a program sends with the result of a call differs. */
+const called = new Set<string>();
+
+/** In OpenAI's API, and in Anthropic's. */
+interface Tool {
+  readonly function?: { readonly name: string };
+  readonly name?: string;
 }
 
 interface Turn {
@@ -335,16 +368,17 @@ interface Turn {
   readonly agent: string;
   readonly content: string;
   readonly session?: string;
+  readonly mode?: string;
   /** Called with each frame, before the next is read. */
   readonly on?: (frame: E2AResponse) => Promise<void>;
 }
 
 /** The frames of one request. */
-async function turn({ system, key, agent, content, session, on }: Turn): Promise<E2AResponse[]> {
+async function turn({ system, key, agent, content, session, mode, on }: Turn): Promise<E2AResponse[]> {
   const envelope = {
     request_id: fresh(),
     method: 'chat.send',
-    params: { content },
+    params: { content, ...(mode !== undefined && { mode }) },
     session_id: session ?? null,
     agent_ref: { id: agent },
     is_stream: true,
