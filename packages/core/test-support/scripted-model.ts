@@ -130,13 +130,20 @@ function writeMessage(response: ServerResponse, { text = [], calls = [], after }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const send = (type: string, more: JsonObject = {}) =>
     response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`);
-  const message = { id: 'm1', type: 'message', role: 'assistant', model: 'small', content: [], stop_reason: null };
+  // Claude Code takes a message with an id that it has seen for one that it has shown.
+  const message = {
+    id: randomUUID(),
+    type: 'message',
+    role: 'assistant',
+    model: 'small',
+    content: [],
+    stop_reason: null,
+  };
   send('message_start', {
     message: { ...message, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 0 } },
   });
   const pieces = text.map((piece) => ({ type: 'text_delta', text: piece }));
   const parts = calls.map(([name, args]) => {
-    // A program takes a second call with the same id for a repeat.
     const start = { type: 'tool_use', id: `toolu_${randomUUID()}`, name, input: {} };
     return { start, deltas: [{ type: 'input_json_delta', partial_json: JSON.stringify(args) }] };
   });
