@@ -30,7 +30,8 @@ let folder = '';
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-acp-peers-'));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// A process that a program has started may write for a moment after it.
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
 const RUN_MS = 50_000;
 
 describe.skipIf(whyNotRun('the Python SDK of ACP is', 'python3'))('the Python SDK of ACP', () => {
