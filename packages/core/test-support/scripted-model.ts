@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Json, JsonObject } from '@dragoman/protocols';
 import { listening } from './ports.ts';
@@ -27,7 +28,10 @@ export interface ModelRequest {
   readonly body: JsonObject;
 }
 
-/** A model server that gives scripted answers in order, the last one again and again. Each uses 10 tokens of input and 5 of output. */
+/**
+ * A model server that gives scripted answers in order, the last one again and again, as OpenAI's or Anthropic's API does. Each uses
+ * 10 tokens of input and 5 of output.
+ */
 export class ScriptedModel implements AsyncDisposable {
   readonly requests: ModelRequest[] = [];
   /** Answers whose reader left before their end. */
@@ -60,6 +64,11 @@ export class ScriptedModel implements AsyncDisposable {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Programs look for a list of models, and do without.
+    if (request.method === 'GET') {
+      response.writeHead(404).end();
+      return;
+    }
     let text = '';
     for await (const part of request) text += part;
     const body = JSON.parse(text) as JsonObject;
@@ -68,7 +77,9 @@ export class ScriptedModel implements AsyncDisposable {
     response.on('close', () => {
       if (!response.writableFinished) this.left++;
     });
-    write(response, typeof chosen === 'function' ? chosen(body) : chosen);
+    const script = typeof chosen === 'function' ? chosen(body) : chosen;
+    if (request.url?.startsWith('/v1/messages') === true) writeMessage(response, script);
+    else write(response, script);
   }
 }
 
@@ -112,6 +123,41 @@ function write(response: ServerResponse, script: ModelScript): void {
     send({ choices: [], usage: USAGE });
     response.end('data: [DONE]\n\n');
   }
+}
+
+/** The text and the calls, streamed as Anthropic's API does. */
+function writeMessage(response: ServerResponse, { text = [], calls = [], after }: ModelScript): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const send = (type: string, more: JsonObject = {}) =>
+    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`);
+  // Claude Code takes a message with an id that it has seen for one that it has shown.
+  const message = {
+    id: randomUUID(),
+    type: 'message',
+    role: 'assistant',
+    model: 'small',
+    content: [],
+    stop_reason: null,
+  };
+  send('message_start', {
+    message: { ...message, stop_sequence: null, usage: { input_tokens: 10, output_tokens: 0 } },
+  });
+  const pieces = text.map((piece) => ({ type: 'text_delta', text: piece }));
+  const parts = calls.map(([name, args]) => {
+    const start = { type: 'tool_use', id: `toolu_${randomUUID()}`, name, input: {} };
+    return { start, deltas: [{ type: 'input_json_delta', partial_json: JSON.stringify(args) }] };
+  });
+  const blocks = text.length > 0 ? [{ start: { type: 'text', text: '' }, deltas: pieces }, ...parts] : parts;
+  for (const [index, { start, deltas }] of blocks.entries()) {
+    send('content_block_start', { index, content_block: start });
+    for (const delta of deltas) send('content_block_delta', { index, delta });
+    if (after === 'hang') return;
+    send('content_block_stop', { index });
+  }
+  const reason = calls.length > 0 ? 'tool_use' : 'end_turn';
+  send('message_delta', { delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 5 } });
+  send('message_stop');
+  response.end();
 }
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
