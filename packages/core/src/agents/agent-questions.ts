@@ -2,6 +2,7 @@ import { type AgentQuestion, agentQuestionIn, type E2AEnvelope, newEnvelope } fr
 import type { Call } from '../call/call.ts';
 import type { Clock, Ids } from '../ports/ports.ts';
 import type { AgentPart } from './agent.ts';
+import type { IdleTimer } from './idle-timer.ts';
 
 export interface AgentQuestionsOptions {
   readonly envelope: E2AEnvelope;
@@ -10,6 +11,8 @@ export interface AgentQuestionsOptions {
   readonly call: Call;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
+  /** Suspended while a person is asked. */
+  readonly idle?: Pick<IdleTimer, 'suspend'>;
   /** Sends an envelope that the agent does not answer. */
   readonly send: (envelope: E2AEnvelope) => unknown;
 }
@@ -36,8 +39,9 @@ export class AgentQuestions {
   }
 
   async #ask({ question, reply }: AgentQuestion, ask: NonNullable<Call['ask']>): Promise<void> {
-    const { envelope, requestId, clock, ids, send } = this.#options;
-    const { method, params } = reply(await ask(question));
+    const { envelope, requestId, clock, ids, idle, send } = this.#options;
+    const answer = ask(question);
+    const { method, params } = reply(await (idle === undefined ? answer : idle.suspend(answer)));
     const { session_id, channel, user_id } = envelope;
     await send(
       newEnvelope({

@@ -213,6 +213,38 @@ describe('an agent that is silent', () => {
     }
   });
 
+  test('has time while a person answers its question, and as long as usual afterwards', async () => {
+    const question = { ...COMPLETE, response_kind: 'plan.approval_required', body: { plan_content: 'Sell it all.' } };
+    const agent = await serving((_, response) => {
+      // The second request is the answer to the question.
+      if (context.questions.length > 0) return void response.end();
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' }).write(`${JSON.stringify(question)}\n`);
+    });
+    let reply = () => {};
+    context.person = () =>
+      new Promise((resolve) => {
+        reply = () => resolve({ action: 'accept' });
+      });
+    const answer = context.ask(agent, 'x');
+    let isOver = false;
+    void answer.finally(() => {
+      isOver = true;
+    });
+    await eventually(() => context.questions).toHaveLength(1);
+    const pass = async () => {
+      context.clock.pass(59_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    for (let minute = 0; minute < 10; minute++) await pass();
+    expect(isOver).toBe(false);
+    reply();
+    await new Promise((resolve) => setImmediate(resolve));
+    await pass();
+    expect(isOver).toBe(false);
+    for (let minute = 0; minute < 10 && !isOver; minute++) await pass();
+    expect(failureIn(await answer)).toMatchObject({ code: 'timeout' });
+  });
+
   test('does not fail because of a slow reader', async () => {
     let finish = () => {};
     const agent = await serving((_, response) => {

@@ -63,6 +63,7 @@ export function httpAgent({
         call,
         clock,
         ids,
+        idle,
         send: async (reply) => {
           try {
             const taken = await gate.request({ ...post(reply), timeoutMs: REPLY_MS, maxBytes: MOST_REPLIED });

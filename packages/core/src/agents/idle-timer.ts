@@ -8,6 +8,7 @@ export class IdleTimer {
   readonly #stopped = new AbortController();
   /** When the current wait began. */
   #since: number | undefined;
+  #suspensions = 0;
 
   constructor({ clock, milliseconds }: { clock: Clock; milliseconds: number }) {
     this.#clock = clock;
@@ -41,6 +42,17 @@ export class IdleTimer {
     }
   }
 
+  /** Time does not count until the promise is settled, such as while a person answers the agent's question. */
+  async suspend<T>(promise: Promise<T>): Promise<T> {
+    this.#suspensions += 1;
+    try {
+      return await promise;
+    } finally {
+      this.#suspensions -= 1;
+      if (this.#since !== undefined) this.#since = this.#clock.elapsed();
+    }
+  }
+
   stop(): void {
     this.#stopped.abort();
   }
@@ -51,7 +63,8 @@ export class IdleTimer {
     while (left > 0) {
       await this.#clock.wait(left, this.#stopped.signal);
       const now = this.#clock.elapsed();
-      left = (this.#since ?? now) + this.#milliseconds - now;
+      const since = this.#suspensions > 0 ? now : (this.#since ?? now);
+      left = since + this.#milliseconds - now;
     }
     this.#expired.abort();
   }

@@ -141,6 +141,27 @@ describe('a conversation', () => {
     await eventually(() => peer.methods).toContain('CancelTask');
   });
 
+  test('a sign-in may take longer than an agent may be silent', async () => {
+    const status = { state: 'TASK_STATE_AUTH_REQUIRED', message: { role: 'ROLE_AGENT', parts: [{ text: 'Sign in' }] } };
+    const peer = await peerWith({
+      SendStreamingMessage: [{ events: [WORKING, { statusUpdate: { taskId: 't1', status } }], after: 'hang' }],
+      CancelTask: [{ result: { id: 't1', status: { state: 'TASK_STATE_CANCELED' } } }],
+    });
+    let decline = () => {};
+    context.person = () =>
+      new Promise((resolve) => {
+        decline = () => resolve({ action: 'decline' });
+      });
+    const answer = context.ask(agentAt(peer, {}, { clock: context.clock }), 'go');
+    await eventually(() => context.questions).toHaveLength(1);
+    for (let minute = 0; minute < 60; minute++) {
+      context.clock.pass(60_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    decline();
+    expect(failureIn(await answer)).toMatchObject({ code: 'cancelled' });
+  });
+
   test('that the agent has lost is started again', async () => {
     const lost = { error: { code: -32602, message: 'Unknown context c1' } };
     const { peer, agent } = await withSession({ SendStreamingMessage: [whole('one'), lost, whole('two')] });

@@ -185,7 +185,7 @@ export class PeerRun {
       failures = error === undefined ? 0 : failures + 1;
       const isOver = error !== undefined && error !== BROKEN && error.kind !== 'later';
       if (isOver || failures >= MOST_FAILURES) return LOST;
-      if (hasChanged || state !== answer.state) since = clock.elapsed();
+      if (hasChanged || state !== answer.state || this.#signIn !== undefined) since = clock.elapsed();
       else if (clock.elapsed() - since >= idleMs) return STALLED;
     }
     return undefined;
@@ -212,15 +212,16 @@ export class PeerRun {
 
   /** Puts the sign-in question to a person while the task waits for it. */
   #askForSignIn(): void {
-    const { answer, call, giveUp } = this.#options;
+    const { answer, call, giveUp, idle } = this.#options;
     if (!answer.needsSignIn) {
       this.#signIn?.abort();
       this.#signIn = undefined;
     } else if (this.#signIn === undefined && call.ask !== undefined) {
       this.#signIn = new AbortController();
       const { signal } = this.#signIn;
-      call
-        .ask(signInOf(answer.lastMessage.parts, answer.lastMessage.text), { signal })
+      const asked = call.ask(signInOf(answer.lastMessage.parts, answer.lastMessage.text), { signal });
+      idle
+        .suspend(asked)
         .then(({ action }) => {
           if (action === 'decline' || action === 'cancel') giveUp(new Refused(failure('cancelled', {}, NOT_SIGNED_IN)));
         })
