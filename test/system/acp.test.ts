@@ -163,6 +163,23 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     });
   });
 
+  test('with an agent from the start, lists the sessions of that agent, which are those that it can load', async () => {
+    const made: string[] = [];
+    for (const agent of ['worker', 'asker']) {
+      await new Editor().run(connect(`/acp/agents/${agent}`), async (context) => {
+        made.push((await openSession(context)).sessionId);
+      });
+    }
+    await new Editor().run(connect('/acp/agents/worker'), async (context) => {
+      const { sessions } = await context.request(acp.methods.agent.session.list, {});
+      const ids = sessions.map(({ sessionId }) => sessionId);
+      expect(made.map((id) => ids.includes(id))).toEqual([true, false]);
+      for (const sessionId of ids) {
+        await context.request(acp.methods.agent.session.load, { sessionId, cwd: '/work', mcpServers: [] });
+      }
+    });
+  });
+
   test('loads a session whose answer is still being given, and sees the rest', async () => {
     let sessionId = '';
     const [first, editor] = [new Editor(), new Editor()];

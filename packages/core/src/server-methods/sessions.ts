@@ -22,11 +22,12 @@ export const sessionList: ServerMethod = async function* (envelope, call, { sess
   };
 };
 
-/** The sessions with one id, or a page of those of one folder, or of all. */
+/** The sessions with one id, or a page of those of one agent, of one folder, or of all. */
 function listed(envelope: E2AEnvelope, owner: string, page: number, sessions: SessionStore) {
   const sessionId = textParam(envelope, 'session_id');
   if (sessionId !== undefined) return sessions.named(owner, sessionId).then((rows) => ({ rows, total: rows.length }));
-  return sessions.list(owner, { offset: (page - 1) * PAGE, limit: PAGE, cwd: textParam(envelope, 'cwd') });
+  const [agentId, cwd] = [textParam(envelope, 'agent_id'), textParam(envelope, 'cwd')];
+  return sessions.list(owner, { offset: (page - 1) * PAGE, limit: PAGE, agentId, cwd });
 }
 
 /** `session.list` in ACP's form. There every session has a folder, so one without a folder is in the root. */

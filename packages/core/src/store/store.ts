@@ -217,7 +217,7 @@ export interface SessionStore {
   /** Newest first. */
   list(
     owner: string,
-    page: { offset: number; limit: number; agentId?: string; cwd?: string | undefined },
+    page: { offset: number; limit: number; agentId?: string | undefined; cwd?: string | undefined },
   ): Promise<{ rows: SessionRow[]; total: number }>;
   /** The owner's sessions with this id, one for each agent that has it; the last used first. */
   named(owner: string, sessionId: string): Promise<SessionRow[]>;

@@ -208,8 +208,13 @@ export class AcpConnection {
     const page = typeof cursor === 'string' && /^\d{1,9}$/.test(cursor) ? Number(cursor) : 1;
     if (cursor !== undefined && cursor !== null && String(page) !== cursor)
       wrongParam('cursor', 'a nextCursor', cursor);
-    const params = { page_idx: page, ...(typeof cwd === 'string' && { cwd }) };
-    const listed = (await this.#options.hub.request('session.list', params)) as unknown as SessionList;
+    const { hub, agent } = this.#options;
+    const params = {
+      page_idx: page,
+      ...(typeof cwd === 'string' && { cwd }),
+      ...(agent !== undefined && { agent_id: agent }),
+    };
+    const listed = (await hub.request('session.list', params)) as unknown as SessionList;
     return {
       result: {
         sessions: listed.sessions.map((session) => ({

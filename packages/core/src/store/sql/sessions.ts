@@ -147,7 +147,7 @@ export interface TurnsPage extends RowPage {
 }
 
 export interface SessionPageQuery extends RowPage {
-  readonly agentId?: string | null;
+  readonly agentId?: string | null | undefined;
   readonly cwd?: string | null | undefined;
 }
 
