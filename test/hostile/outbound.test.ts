@@ -53,7 +53,7 @@ describe('a host in gate.allow', () => {
     for (const path of ['/v1/orders', '/admin', '/v1']) {
       const answer = await post(hidden.url(path), key);
       expect(answer.status).toBe(400);
-      expect(await answer.text()).toContain(`${hidden.hostPort} in gate.callbacks`);
+      expect(await answer.text()).toContain(`${hidden.hostPort} to gate.callbacks`);
     }
     expect(hidden.received).toEqual([]);
   });

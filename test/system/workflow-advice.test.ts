@@ -31,7 +31,7 @@ test.each([
   ['out of time', `${api.url}/never`, { timeout_ms: 300 }, /timeout_ms/, 'execution'],
   ['an answer that is too large', `${api.url}/long`, {}, /fewer|less/, 'api_error'],
   ['an answer that is not JSON despite its type', `${api.url}/broken`, {}, /Accept/, 'data_error'],
-  ['a host the gate does not let out', 'http://127.0.0.1:1/', {}, /127\.0\.0\.1:1 in gate\.allow/, 'authorization'],
+  ['a host the gate does not let out', 'http://127.0.0.1:1/', {}, /127\.0\.0\.1:1 to gate\.allow/, 'authorization'],
 ] as const)('%s reports the fix, and its category', async (_, url, options, fix, category) => {
   const { error } = await ann.execute(workflowOf(get(url)), options);
   expect(error).toMatchObject({ operationId: 'get', category });
