@@ -3,10 +3,9 @@ import { mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { a2aMessagesDialect, questionMessage } from '@dragoman/protocols/a2a-messages';
 import { AcpUpdates } from '@dragoman/protocols/acp';
 import { eventTo03, foldOptionsOf, TaskFold } from '@dragoman/protocols/lf-a2a';
-import { AnswerFold } from '@dragoman/protocols/mcp';
 import { ChatAnswer, ResponseAnswer } from '@dragoman/protocols/openai';
 import { collectAnswer } from '../a2a-messages/collect-answer.ts';
-import { targetKindOf } from '../endpoints/mcp/tool-calls.ts';
+import { foldOf } from '../endpoints/mcp/request-fold.ts';
 import { factsOf } from '../endpoints/openai/openai-endpoint.ts';
 import { finalOf, type MailboxRequest, mailboxAnswerOf } from '../mailbox/answer.ts';
 import { questionMessageIn } from '../mailbox/question.ts';
@@ -54,8 +53,7 @@ export const RENDERINGS: Readonly<
     };
   },
   mcp: ({ requestId, envelope }) => {
-    const { agent_ref: target, session_id: sessionId } = envelope;
-    const fold = new AnswerFold({ kind: targetKindOf(target?.['id']), requestId, sessionId });
+    const fold = foldOf(requestId, envelope);
     return (frame) => {
       fold.apply(frame);
       return frame.is_final ? fold.result() : null;

@@ -1,5 +1,4 @@
 import { type Json, type JsonObject, newEnvelope, newProvenance } from '@dragoman/protocols';
-import { AnswerFold } from '@dragoman/protocols/mcp';
 import type { Principal } from '../../call/principal.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { KnowledgeBases } from '../../knowledge/bases.ts';
@@ -9,7 +8,7 @@ import { frameFrom } from '../../runs/frame-text.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredWorkflows } from '../../targets/stored-workflows.ts';
 import type { McpCall } from './mcp-call.ts';
-import { targetKindOf } from './tool-calls.ts';
+import { foldOf } from './request-fold.ts';
 import type { Upstream } from './upstream.ts';
 
 export interface ResourcesOptions {
@@ -93,8 +92,7 @@ export class McpResources {
   async request(requestId: string, { id: owner }: Principal, asFrames: boolean): Promise<JsonObject | undefined> {
     const known = await this.#options.engine.runs.find({ owner, requestId });
     if (known === undefined) return undefined;
-    const { agent_ref: agent, session_id: sessionId } = known.envelope;
-    const fold = new AnswerFold({ kind: targetKindOf(agent?.['id']), requestId, sessionId });
+    const fold = foldOf(requestId, known.envelope);
     const lines: string[] = [];
     for (let after = -1; ; ) {
       const rows = await known.page({ after, limit: 1000, maxBytes: 1 << 20 });

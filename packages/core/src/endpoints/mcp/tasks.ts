@@ -1,5 +1,5 @@
 import { answerFromAcpResponse, type JsonObject } from '@dragoman/protocols';
-import { AnswerFold, canElicit, elicitation, MCP_MODERN_VERSION, type TaskParams } from '@dragoman/protocols/mcp';
+import { type AnswerFold, canElicit, elicitation, MCP_MODERN_VERSION, type TaskParams } from '@dragoman/protocols/mcp';
 import type { Principal } from '../../call/principal.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Clock } from '../../ports/ports.ts';
@@ -7,8 +7,8 @@ import { failureOf, refuse } from '../../refusals/refused.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { KnownRequest } from '../../runs/known-request.ts';
 import type { McpCall } from './mcp-call.ts';
+import { foldOf } from './request-fold.ts';
 import { taskMembers } from './task-result.ts';
-import { targetKindOf } from './tool-calls.ts';
 
 export interface McpTasksOptions {
   readonly engine: Engine;
@@ -27,8 +27,7 @@ export class McpTasks {
   async get(taskId: string, { principal, capabilities }: McpCall): Promise<JsonObject> {
     const { clock, keepMs } = this.#options;
     const known = await this.#find(taskId, principal);
-    const { agent_ref: agent, session_id: sessionId } = known.envelope;
-    const fold = new AnswerFold({ kind: targetKindOf(agent?.['id']), requestId: taskId, sessionId });
+    const fold = foldOf(taskId, known.envelope);
     const final = await apply(known, fold);
     const key = { owner: principal.id, requestId: taskId };
     const members = taskMembers(key, fold, { now: clock.now(), keepMs, acceptedAt: known.acceptedAt });

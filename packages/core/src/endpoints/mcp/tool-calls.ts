@@ -17,7 +17,6 @@ import {
   canElicit,
   elicitation,
   MCP_TASKS,
-  type McpTargetKind,
   REQUEST_ID_META,
   textBlock,
 } from '@dragoman/protocols/mcp';
@@ -35,6 +34,7 @@ import type { ListedTool, McpCatalogue } from './catalogue.ts';
 import type { McpCall } from './mcp-call.ts';
 import { ANSWER_TOOLS, SEARCH_TOOLS } from './own-tools.ts';
 import { ProgressNotes } from './progress-notes.ts';
+import { foldOf } from './request-fold.ts';
 import { type QuestionState, RequestStates } from './request-states.ts';
 import type { Seals } from './seals.ts';
 import { taskOf } from './task-result.ts';
@@ -83,8 +83,7 @@ export class ToolCalls {
     const { runs } = this.#options.engine;
     const key = { owner: call.principal.id, requestId: String(requestId) };
     const known = (await runs.find(key)) ?? noSuchRequest(key);
-    const { agent_ref: agent, session_id: sessionId } = known.envelope;
-    const fold = new AnswerFold({ kind: targetKindOf(agent?.['id']), requestId: key.requestId, sessionId });
+    const fold = foldOf(key.requestId, known.envelope);
     fold.last = Number(after);
     return yield* this.#read(known.read(Number(after)), { fold, key, wait, call, isOwn: false });
   }
@@ -118,8 +117,7 @@ export class ToolCalls {
     const response = inputResponses[state.questionId];
     if (response !== undefined) await this.#answer(state, response, call.principal);
     const known = (await this.#options.engine.runs.find(key)) ?? noSuchRequest(key);
-    const { agent_ref: agent, session_id: sessionId } = known.envelope;
-    const fold = new AnswerFold({ kind: targetKindOf(agent?.['id']), requestId: key.requestId, sessionId });
+    const fold = foldOf(key.requestId, known.envelope);
     return yield* this.#read(known.read(-1), { fold, key, wait: undefined, call, isOwn: true });
   }
 
@@ -317,11 +315,6 @@ interface ReadOptions {
 /** Returns the same id for the same text, so that a repeat finds its request. */
 function nameOf(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
-}
-
-export function targetKindOf(target: unknown): McpTargetKind {
-  if (target === 'tools') return 'tool';
-  return target === 'workflows' ? 'workflow' : 'agent';
 }
 
 export function declares({ capabilities }: Pick<McpCall, 'capabilities'>, extension: string): boolean {
