@@ -1,5 +1,6 @@
 import { failure } from '@dragoman/protocols';
 import { type A2AMessage, QUESTION_METHOD } from '@dragoman/protocols/a2a-messages';
+import { AwaitedConnections } from '../agents/awaited-connections.ts';
 import { Refused, refuse } from '../refusals/refused.ts';
 import type { MessageRead } from './read-message.ts';
 
@@ -30,7 +31,7 @@ export class AgentConnections {
   readonly #open = new Map<string, OpenConnection[]>();
   /** By caller and by the id of the message that was sent to it. */
   readonly #pending = new Map<string, PendingMessage>();
-  readonly #awaited = new Map<string, { readonly connected: Promise<void>; readonly onConnected: () => void }>();
+  readonly #awaited = new AwaitedConnections();
   readonly #onChanged: (callerId: string, isConnected: boolean) => void;
 
   constructor({ onChanged = () => {} }: AgentConnectionsOptions = {}) {
@@ -46,8 +47,7 @@ export class AgentConnections {
     if (connection.signal.aborted) return;
     this.#open.set(callerId, [...(this.#open.get(callerId) ?? []), connection]);
     connection.signal.addEventListener('abort', () => this.#detach(callerId, connection), { once: true });
-    this.#awaited.get(callerId)?.onConnected();
-    this.#awaited.delete(callerId);
+    this.#awaited.connected(callerId);
     this.#onChanged(callerId, true);
   }
 
@@ -57,15 +57,7 @@ export class AgentConnections {
 
   /** Resolves when a caller connects; `undefined` when it is connected now. */
   whenConnected(callerId: string): Promise<void> | undefined {
-    if (this.isConnected(callerId)) return undefined;
-    const known = this.#awaited.get(callerId);
-    if (known !== undefined) return known.connected;
-    let onConnected = () => {};
-    const connected = new Promise<void>((resolve) => {
-      onConnected = resolve;
-    });
-    this.#awaited.set(callerId, { connected, onConnected });
-    return connected;
+    return this.isConnected(callerId) ? undefined : this.#awaited.when(callerId);
   }
 
   /**

@@ -5,6 +5,7 @@ import { InOrder } from '../worker-threads/in-order.ts';
 import { JsonReader } from '../worker-threads/json-reader.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { EXCERPT_LENGTH, frameTooLarge, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
+import { AwaitedConnections } from './awaited-connections.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
 import { connectionLost, socketFault } from './socket-fault.ts';
 
@@ -29,7 +30,7 @@ export class AgentSocketHub {
   readonly #lines = new Map<string, SharedLine[]>();
   readonly #connections = new Set<AgentConnection>();
   /** The agents that requests wait for, by id. */
-  readonly #awaited = new Map<string, { readonly connected: Promise<void>; readonly onConnected: () => void }>();
+  readonly #awaited = new AwaitedConnections();
 
   constructor({ maxFrameBytes = MAX_FRAME_BYTES, reader = new JsonReader(), ...options }: HubOptions) {
     this.#reader = reader;
@@ -60,8 +61,7 @@ export class AgentSocketHub {
     this.#lines.set(id, [...(this.#lines.get(id) ?? []), line]);
     this.#connections.add(connection);
     if (this.#lines.get(id)?.length === 1) this.#options.onChanged?.(id, true);
-    this.#awaited.get(id)?.onConnected();
-    this.#awaited.delete(id);
+    this.#awaited.connected(id);
     connection.signal.addEventListener('abort', lose, { once: true });
     try {
       for await (const text of connection.messages) {
@@ -98,21 +98,9 @@ export class AgentSocketHub {
     return {
       id,
       answer: (envelope, call) => this.#answer(id, envelope, call),
-      whenReachable: () => this.#whenConnected(id),
+      whenReachable: () => (this.isConnected(id) ? undefined : this.#awaited.when(id)),
       async [Symbol.asyncDispose]() {},
     };
-  }
-
-  #whenConnected(id: string): Promise<void> | undefined {
-    if (this.isConnected(id)) return undefined;
-    const known = this.#awaited.get(id);
-    if (known !== undefined) return known.connected;
-    let onConnected = () => {};
-    const connected = new Promise<void>((resolve) => {
-      onConnected = resolve;
-    });
-    this.#awaited.set(id, { connected, onConnected });
-    return connected;
   }
 
   async *#answer(id: string, envelope: E2AEnvelope, call: Call): AsyncGenerator<AgentPart, void, undefined> {

@@ -7,6 +7,7 @@ import {
   redacted,
   retryAfterMs,
 } from '@dragoman/protocols';
+import { beginningOf } from '../gate/beginning-of.ts';
 import { connectFault } from '../gate/connect-fault.ts';
 import type { InboundAnswer, OutboundHeader } from '../gate/gate.ts';
 import { headerOf } from '../gate/header-of.ts';
@@ -149,24 +150,13 @@ async function refusalOf({ status, headers, body }: InboundAnswer, now: Date): P
     const wait = retryAfterMs(headerOf({ headers }, 'retry-after'), now);
     const details = {
       status,
-      excerpt: redacted(await beginningOf(body)),
+      excerpt: redacted(await beginningOf({ body }, MAX_EXCERPT)),
       ...(wait !== undefined && { retry_after: Math.ceil(wait / 1000) }),
     };
     const message = `The agent answered with HTTP status ${status}.`;
     return { ...failure('agent_failed', details, message), retryable: isPassingStatus(status) };
   }
   return undefined;
-}
-
-async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of body) {
-    parts.push(part);
-    length += part.length;
-    if (length >= MAX_EXCERPT) break;
-  }
-  return Buffer.concat(parts).subarray(0, MAX_EXCERPT).toString();
 }
 
 function wrongType(contentType: string | undefined): string {

@@ -9,6 +9,7 @@ import {
   SseParser,
 } from '@dragoman/protocols';
 import { errorText } from '@dragoman/protocols/openai';
+import { beginningOf } from '../../gate/beginning-of.ts';
 import type { InboundAnswer, OutboundHeader } from '../../gate/gate.ts';
 import { headerOf } from '../../gate/header-of.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
@@ -100,7 +101,7 @@ export class ModelClient {
       answer.end?.();
       return modelFailed(`answered with a redirect (${status}), which is not followed`, { status }, false);
     }
-    const excerpt = String(redacted(await beginningOf(answer)));
+    const excerpt = String(redacted(await beginningOf(answer, MOST_ERROR_BYTES)));
     const json = this.#options.reader.read(excerpt, { caller: this.#caller, waits: true });
     const reason = json instanceof Promise || !json.ok ? excerpt : errorText(json.value);
     const details = { status, ...(wait !== undefined && { retry_after: Math.ceil(wait / 1000) }) };
@@ -157,17 +158,6 @@ function ofTheModel(error: unknown): unknown {
 function hadLeft(error: unknown): boolean {
   const { code, details } = failureOf(error) ?? {};
   return code !== 'unreachable' || details?.['sent'] !== false;
-}
-
-async function beginningOf(answer: InboundAnswer): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of answer.body) {
-    parts.push(part);
-    length += part.length;
-    if (length >= MOST_ERROR_BYTES) break;
-  }
-  return Buffer.concat(parts).subarray(0, MOST_ERROR_BYTES).toString();
 }
 
 /** Stands for OpenAI's last event, `[DONE]`, which is not JSON. */
