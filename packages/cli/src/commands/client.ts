@@ -33,7 +33,7 @@ function connectCommand(context: Context): Command {
     .addOption(
       new Option(
         '--operations <names>',
-        'operations that its own workflows may use; if empty, the client has no run_workflow tool',
+        'workflow operations that the client may use in workflows it writes; without any, it gets no run_workflow tool',
       ).default(undefined, ''),
     );
   withConnectionOptions(command, 'admin');

@@ -123,7 +123,7 @@ function acceptCommand(context: Context): Command {
   withConnectionOptions(command, 'admin');
   command.option(
     '--config <file>',
-    `the configuration file of \`${PROGRAM} wire\`: accept the tool there, not on a server; requires the same --data as that command`,
+    `accept the tool for \`${PROGRAM} wire\`, not on a server: give the same --config and --data as that command`,
   );
   return runs<ToolsOptions>(command, context, async (options, [name = '']) => {
     const accepted = await (options.config === undefined

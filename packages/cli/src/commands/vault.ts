@@ -40,7 +40,10 @@ function setCommand(context: Context): Command {
   })
     .argument('<id>', 'its name in requests')
     // Not the value itself: other users of the machine can read arguments.
-    .argument('[value]', 'leave it out, or pass -: the secret is asked for in a terminal, otherwise read from stdin')
+    .argument(
+      '[value]',
+      'never the secret itself: leave it out or pass -. In a terminal you are asked for the secret; without one, it is read from stdin',
+    )
     .addOption(
       new Option(
         '--type <type>',
@@ -59,7 +62,7 @@ function setCommand(context: Context): Command {
   withConnectionOptions(command, 'admin');
   return runs<SetOptions>(command, context, async (options, [id = '', given = '-']) => {
     const { type, host: hosts = [], place: places, description } = options;
-    if (given !== '-') valueAmongArguments(id);
+    if (given !== '-') valueAmongArguments(`set ${id} --host HOST`);
     const value = await valueFor(id, context);
     const definition: CredentialDefinition = {
       type,
@@ -91,11 +94,11 @@ async function valueFor(id: string, context: Context): Promise<string> {
   return typed;
 }
 
-function valueAmongArguments(id: string): never {
+function valueAmongArguments(command: string): never {
   fail({
     code: 'usage',
     message: 'a secret is read from stdin, not from the arguments: other users of this machine can see arguments',
-    fixes: [`printf %s "$SECRET" | ${PROGRAM} vault set ${id} --host HOST`],
+    fixes: [`printf %s "$SECRET" | ${PROGRAM} vault ${command}`],
     exitCode: 2,
   });
 }
@@ -157,11 +160,11 @@ function rotateCommand(context: Context): Command {
     examples: [`${PROGRAM} vault rotate`, `printf %s "$NEW_KEY" | ${PROGRAM} vault rotate -`],
   }).argument(
     '[key]',
-    '- reads the new key from stdin, which is required if the old key is in DRAGOMAN_VAULT_KEY (default: a generated key)',
+    'pass - to read the new key from stdin; required if the old key is in DRAGOMAN_VAULT_KEY (default: a new key is generated)',
   );
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [given]) => {
-    if (given !== undefined && given !== '-') valueAmongArguments('ID');
+    if (given !== undefined && given !== '-') valueAmongArguments('rotate -');
     const key = given === undefined ? undefined : await readText('-', context);
     const connection = await connect(options, context, 'admin');
     const answer = await talking(connection, 'admin', () => connection.client.admin.credentials.rotate(key));

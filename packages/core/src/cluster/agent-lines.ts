@@ -46,7 +46,10 @@ export class AgentLines implements ClusterListener {
     this.#last = this.#last
       .then(() => (this.#connected.has(agentId) ? this.#add(agentId) : store.removeLine(agentId)))
       .catch((error) => {
-        log.warn({ agent: agentId, error: String(error) }, 'other nodes do not know where an agent is');
+        log.warn(
+          { agent: agentId, error: String(error) },
+          'the database did not record that an agent connected or disconnected here; this is tried again',
+        );
         this.#failed.add(agentId);
       });
   }

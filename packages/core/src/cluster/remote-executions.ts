@@ -45,7 +45,10 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
         await clock.wait(PAUSE_MS);
       }
     } catch (error) {
-      log.warn({ execution_id: executionId, error: String(error) }, 'calling the node that runs an execution failed');
+      log.warn(
+        { execution_id: executionId, error: String(error) },
+        'a cancellation may not have reached the node that runs this execution',
+      );
     }
     return isEnding;
   }

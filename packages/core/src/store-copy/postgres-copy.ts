@@ -162,7 +162,7 @@ async function tablesOf(connection: PostgresConnection, { schema }: PostgresAddr
 function notEmpty({ schema }: PostgresAddress): StoreError {
   return new StoreError(
     'store_foreign',
-    `The schema "${schema}" is not empty. Copy into a new one with ?schema=, or remove it first: DROP SCHEMA "${schema}" CASCADE`,
+    `The schema "${schema}" is not empty. Name a new schema at the end of the --to URL (?schema=NAME), or delete "${schema}" with everything in it: DROP SCHEMA "${schema}" CASCADE`,
   );
 }
 

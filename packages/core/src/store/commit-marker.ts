@@ -106,7 +106,7 @@ export function refuseMissing(folder: string): void {
   throw new StoreError(
     'store_lost',
     `${join(folder, DATABASE)} is missing or empty, but ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} still there. ` +
-      'Restore a backup of the database. Continuing starts with an empty one.',
+      'Restore a backup of the database. A start with --accept-loss begins with an empty database.',
   );
 }
 

@@ -50,7 +50,7 @@ export async function loadEnvironments(path: string): Promise<Environment[]> {
   }
   for (const [as, value] of exported) {
     const problem = problemIn(value as Partial<Environment>);
-    if (problem !== undefined) throw new Error(`environment ${path}: ${problem} in what it exports as ${as}`);
+    if (problem !== undefined) throw new Error(`environment ${path}, export ${as}: ${problem}`);
   }
   return [...new Set(exported.map(([, value]) => value as Environment))];
 }

@@ -25,7 +25,7 @@ test('a file gives every plugin it exports, and may export what helps them', asy
 });
 
 test.each([
-  ["{ ...good, name: 'a b' }", 'name must be 1 to 64 letters, digits, "_" or "-"; got "a b" in what it exports as bad'],
+  ["{ ...good, name: 'a b' }", 'export bad: name must be 1 to 64 letters, digits, "_" or "-"; got "a b"'],
   ['{ ...good, name: undefined }', 'got undefined'],
   ['{ ...good, capability: 7 }', 'capability must be a string; got 7'],
   ["{ ...good, messages: 'c/get/req' }", 'messages must be a list of types'],

@@ -14,7 +14,7 @@ export async function loadPlugins(path: string): Promise<WirePlugin[]> {
   }
   for (const [as, value] of exported) {
     const problem = problemOf(value as Members);
-    if (problem !== undefined) throw new Error(`plugin ${path}: ${problem} in what it exports as ${as}`);
+    if (problem !== undefined) throw new Error(`plugin ${path}, export ${as}: ${problem}`);
   }
   // A plugin may be exported under two names, such as `default`.
   return [...new Set(exported.map(([, value]) => value as WirePlugin))].map(ownPlugin);

@@ -63,7 +63,7 @@ export const cleanOrder: Rule = ({ workflow, operations }) => {
       drafts.push({
         pointer: `/operationOrder/${index}`,
         code: 'target_listed',
-        message: `operationOrder[${index}] lists ${show(target.id)}, which ${operation.id} runs in ${target.list}; it runs only there`,
+        message: `operationOrder[${index}] lists ${show(target.id)}, which belongs to ${show(operation.id)} (${target.list}) and must not be listed`,
         suggestion: `remove ${show(target.id)} from operationOrder`,
       });
     }
