@@ -14,7 +14,10 @@ export function mcpCommand(context: Context): Command {
     ],
   })
     .option('--server <url>', `the server to forward to (default: http://${DEFAULT_HOST}:${DEFAULT_PORT})`)
-    .option('--key-file <file>', 'a file with the API key (default: DRAGOMAN_KEY)')
+    .option(
+      '--key-file <file>',
+      `a file with the API key (default: the key in DRAGOMAN_KEY, or that of a running \`${PROGRAM} dev\`)`,
+    )
     .option(
       '--config <file>',
       'run the agents, tools and workflows of this configuration in this process, without a server',

@@ -21,7 +21,7 @@ function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'questions list',
     summary:
-      'list the open questions of your requests; of all requests, if your agent has the operation questions.answer',
+      'list the open questions of your requests, or of all requests if the agent of your key is permitted the operation questions.answer',
     examples: [`${PROGRAM} questions list`],
   });
   withConnectionOptions(command, 'agent');
@@ -57,7 +57,7 @@ function answerCommand(context: Context): Command {
     .argument('<question_id>', 'as shown by `questions list`')
     .argument(
       '<answer...>',
-      'the id, name or number of a choice; the fields of a form, as a JSON object; or the word accept. The word decline refuses any question',
+      'for choices: the id, name or number of one; for a form: its fields as a JSON object; for other questions: accept. decline refuses any',
     );
   withConnectionOptions(command, 'agent');
   return runs<ConnectionOptions>(command, context, async (options, [questionId = '', text = '']) => {

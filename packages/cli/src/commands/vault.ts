@@ -42,7 +42,7 @@ function setCommand(context: Context): Command {
     // Not the value itself: other users of the machine can read arguments.
     .argument(
       '[value]',
-      'never the secret itself: leave it out or pass -. In a terminal you are asked for the secret; without one, it is read from stdin',
+      'leave this argument out, or pass -; never put the secret here. In a terminal the command asks for it, otherwise it reads stdin',
     )
     .addOption(
       new Option(

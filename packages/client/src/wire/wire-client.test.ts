@@ -184,7 +184,7 @@ test('a call that a broken connection interrupted is not reported as never sent'
   const lost = expect(stuck).rejects.toMatchObject({
     code: 'unreachable',
     message: 'The connection was lost before tool/call/req was answered; its outcome is unknown.',
-    suggestions: ['repeat the request only if it may run twice'],
+    suggestions: ['repeat the request only if running it twice does no harm'],
     details: { outcome: 'unknown' },
   });
   await wire.ping();

@@ -70,7 +70,7 @@ export function brokenError(type: string, cause: DragomanError, requestId: strin
     code: cause.code,
     message: `The connection was lost before ${type} was answered; its outcome is unknown.`,
     retryable: cause.retryable,
-    suggestions: ['repeat the request only if it may run twice'],
+    suggestions: ['repeat the request only if running it twice does no harm'],
     requestId,
     details: { outcome: 'unknown', reason: cause.message },
     cause,

@@ -50,7 +50,7 @@ function partOf(yielded: unknown): AgentPart {
     if (typeof yielded['response_kind'] === 'string') return { part: 'frame', frame: frameOf(asJson(yielded)) };
     if (typeof yielded['delta_kind'] === 'string') return { part: 'chunk', body: asJson(yielded) as JsonObject };
   }
-  throw new TypeError('an agent yields a string, an object with delta_kind, or an object with response_kind');
+  throw new TypeError('an agent must yield strings, objects with delta_kind or objects with response_kind');
 }
 
 function frameOf(json: Json): ReturnType<typeof keptOf> {

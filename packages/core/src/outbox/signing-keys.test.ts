@@ -36,7 +36,7 @@ describe('the key that signs callbacks', () => {
 
   test('that is damaged is reported with the fix, and not replaced in silence', () => {
     writeFileSync(join(folder, 'callbacks.pem'), 'nonsense');
-    expect(() => open()).toThrow(/callbacks\.pem is not a private key.*move it away/);
+    expect(() => open()).toThrow(/callbacks\.pem must be a private key.*move it away/);
     expect(readFileSync(join(folder, 'callbacks.pem'), 'utf8')).toBe('nonsense');
   });
 

@@ -28,7 +28,7 @@ export function signingKeyIn(
 ): KeyObject {
   const key = privateKeyIn(pem);
   const kinds = isEd25519 ? 'Ed25519' : 'Ed25519, ECDSA P-256 or RSA';
-  if (key === undefined) throw new Error(`${place} is not a private key in PEM form, of ${kinds}. ${WAY_OUT}`);
+  if (key === undefined) throw new Error(`${place} must be a private key in PEM form, of kind ${kinds}. ${WAY_OUT}`);
   const { asymmetricKeyType: kind } = key;
   if (!isEd25519 || kind === 'ed25519') return key;
   throw new Error(

@@ -87,7 +87,7 @@ test('the key of a server is made once, for its owner only, and of any kind an o
   }
   for (const text of [pkcs8(BAD['Ed448']?.privateKey as KeyObject), 'no key']) {
     writeFileSync(path, text);
-    expect(() => keyIn(path, { log, signs: 'messages' })).toThrow('is not a private key');
+    expect(() => keyIn(path, { log, signs: 'messages' })).toThrow('must be a private key');
   }
 });
 

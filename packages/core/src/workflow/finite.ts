@@ -5,7 +5,7 @@ export function finite(value: number, operation: string): number {
   if (!Number.isFinite(value)) {
     throw dataError(`${operation} does not give a finite number`, {
       suggestions: [
-        'add a Conditional before this step: there must be a number, and none so large that the result overflows',
+        'add a Conditional before this step: a list must have at least one number, and no number may make the result overflow',
       ],
     });
   }

@@ -72,7 +72,11 @@ async function receive(request: InboundRequest, connections: AcpHttpConnections)
   const stream = streamOf(request, isObject(params) ? params['sessionId'] : undefined);
   if (typeof stream !== 'string') return stream;
   if (id !== undefined && method !== undefined && connection.isAnswering(id)) {
-    return failure('conflict', {}, `The id ${show(id)} is being answered already.`);
+    return failure(
+      'conflict',
+      {},
+      `A request with the id ${show(id)} is still running on this connection; use another id.`,
+    );
   }
   if (!connection.hasRoomFor(stream)) {
     const suggestions = ['close sessions with session/close', 'or open another connection'];

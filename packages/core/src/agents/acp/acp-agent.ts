@@ -247,7 +247,7 @@ export class AcpAgent implements Agent {
       return { part: 'complete', result: {} };
     }
     if (method === null || !method.startsWith('_')) {
-      const suggestions = ['set ext_method to the name of one, such as "_example.com/status"'];
+      const suggestions = ['set ext_method to an extension method of the program, such as "_example.com/status"'];
       const message = `ext_method must start with "_" for this agent; got ${show(method)}.`;
       return unknownMethod(message, suggestions);
     }

@@ -86,7 +86,16 @@ export class AcpConnection {
 
   async #answer(id: JsonRpcId, method: string, params: JsonObject): Promise<void> {
     if (this.#requests.has(id)) {
-      return this.#send(errorFor(id, failure('conflict', {}, `The id ${show(id)} is being answered already.`)));
+      return this.#send(
+        errorFor(
+          id,
+          failure(
+            'conflict',
+            {},
+            `A request with the id ${show(id)} is still running on this connection; use another id.`,
+          ),
+        ),
+      );
     }
     if (this.#requests.size >= MOST_REQUESTS) {
       return this.#send(errorFor(id, failure('busy', { retry_after: 1 }, 'Too many requests at once.')));

@@ -117,13 +117,13 @@ class Walk {
     }
     if (!known.certain && read.presentIn === undefined) {
       const message = `${nameOf(read.pointer)} reads ${formatPath(read.path)}, which ${list(known.by)} may not have written: it runs only in a branch or for the items of a loop`;
-      const suggestion = 'write it in every branch, or check it with a Conditional and exists first';
+      const suggestion = 'write it in every branch, or check it first with the operator exists of a Conditional';
       this.drafts.push(about(operation, read.pointer, { code: 'maybe_missing', message, suggestion }));
     }
     const step = read.path.keys[known.path.keys.length];
     if (known.mayBeEmpty && step !== undefined && isIndex(step) && read.presentIn === undefined) {
       const message = `${nameOf(read.pointer)} reads ${formatPath(read.path)}, but ${list(known.by)} may return no item`;
-      const suggestion = 'check it with a Conditional and exists first';
+      const suggestion = 'check it first with the operator exists of a Conditional';
       this.drafts.push(about(operation, read.pointer, { code: 'empty_input', message, suggestion }));
     }
     const mismatch = typeMismatch(read, known);
