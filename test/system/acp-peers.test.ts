@@ -42,7 +42,10 @@ describe.skipIf(whyNotRun('the Python SDK of ACP is', 'python3'))('the Python SD
 
   test('prompts, gets a question, cancels, lists and loads', async () => {
     await using system = await System.start({
-      config: { default_agent: 'worker', agents: { worker: moduleAgent('worker'), asker: moduleAgent('asker') } },
+      config: {
+        default_agent: 'worker',
+        agents: { worker: moduleAgent('worker'), asker: moduleAgent('asker'), hasty: moduleAgent('hasty-asker') },
+      },
     });
     const { api_key: key } = await system.caller('python-agent');
     const file = fileURLToPath(new URL('acp_client.py', import.meta.url));
@@ -54,6 +57,7 @@ describe.skipIf(whyNotRun('the Python SDK of ACP is', 'python3'))('the Python SD
       prompt: ['end_turn', 'Hello world'],
       allow: ['end_turn', expect.stringContaining('answered: allow')],
       reject: ['end_turn', expect.stringContaining('answered: reject')],
+      expire: ['end_turn', expect.stringContaining('answered: reject')],
       cancel: 'cancelled',
       list: true,
       load: ['user_message_chunk', 'agent_message_chunk'],

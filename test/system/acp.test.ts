@@ -17,6 +17,7 @@ const system = await System.start({
     agents: {
       worker: moduleAgent('worker'),
       asker: moduleAgent('asker'),
+      hasty: moduleAgent('hasty-asker'),
       coder: { driver: 'acp', command: process.execPath, args: [FAKE, 'modes'] },
     },
   },
@@ -110,6 +111,19 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
       await call(system.url, { method: 'POST', path, key, json: { option_id: 'allow' } });
       expect(await answered).toEqual({ stopReason: 'end_turn' });
       expect(editor.text).toContain('answered: allow');
+    });
+  });
+
+  test('leaves a permission unanswered until it expires, which rejects it, and continues the session', async () => {
+    const editor = new Editor();
+    editor.permit = () => new Promise(() => {});
+    await editor.run(connect('/acp/agents/hasty'), async (context) => {
+      const { sessionId } = await openSession(context);
+      expect(await prompt(context, sessionId)).toEqual({ stopReason: 'end_turn' });
+      expect(editor.permissions).toHaveLength(1);
+      expect(editor.text).toContain('answered: reject');
+      expect(await prompt(context, sessionId)).toEqual({ stopReason: 'end_turn' });
+      expect(await openQuestions()).toEqual([]);
     });
   });
 

@@ -27,6 +27,8 @@ class Editor(Client):
     async def request_permission(self, session_id, tool_call, options, **kwargs):
         self.permissions.append([option.option_id for option in options])
         answer = self.answers.pop(0)
+        if answer == "never":
+            await asyncio.Event().wait()
         if answer is None:
             return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
         return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=answer))
@@ -49,6 +51,11 @@ async def main():
             editor.answers = [answer]
             ended = await agent.prompt(session_id=session, prompt=[text_block("go")])
             seen[answer] = [ended.stop_reason, editor.text]
+        await agent.set_config_option(session_id=session, config_id="agent", value="hasty")
+        editor.text = ""
+        editor.answers = ["never"]
+        ended = await agent.prompt(session_id=session, prompt=[text_block("go")])
+        seen["expire"] = [ended.stop_reason, editor.text]
         await agent.set_config_option(session_id=session, config_id="agent", value="worker")
         editor.text = ""
         held = asyncio.create_task(agent.prompt(session_id=session, prompt=[text_block("hold")]))
