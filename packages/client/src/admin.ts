@@ -38,6 +38,7 @@ export interface AgentDefinition {
   readonly client_fs?: 'off' | 'local' | 'caller';
   readonly client_terminal?: 'off' | 'local' | 'caller';
   readonly auth_method?: string;
+  readonly start_timeout_ms?: number;
   readonly tool_permissions?: { [kind: string]: 'allow' | 'ask' | 'deny' };
   /** `openai`: the base URL of the model server, such as `http://127.0.0.1:11434/v1`. */
   readonly base_url?: string;

@@ -1,9 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { DriverDefinition } from '../callers/definition.ts';
 import { References } from '../vault/references.ts';
 import { answering } from './answering.ts';
-import { asking, TestContext } from './call.contract.ts';
+import { asking, eventually, failureIn, TestContext } from './call.contract.ts';
 import { openAgent } from './open-agent.ts';
 
 let context: TestContext;
@@ -52,6 +55,31 @@ test('timeout_ms ends an answer that takes longer, whatever the driver', async (
     is_final: true,
     body: { code: 'E2A.TIMEOUT', message: 'No answer within 500 ms.' },
   });
+});
+
+test('start_timeout_ms ends the wait for an ACP program that does not answer', async () => {
+  const program = fileURLToPath(new URL('fixtures/acp-program.mjs', import.meta.url));
+  const definition: DriverDefinition = {
+    driver: 'acp',
+    command: process.execPath,
+    args: [program, 'mute'],
+    start_timeout_ms: 90_000,
+  };
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-open-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const agent = await openAgent('coder', definition, { ...ports(), folder });
+  onTestFinished(() => agent[Symbol.asyncDispose]());
+  const answer = context.ask(agent, 'x');
+  await eventually(() => context.clock.waiting).toBeGreaterThan(0);
+  context.clock.pass(89_999);
+  let isOver = false;
+  void answer.finally(() => {
+    isOver = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isOver).toBe(false);
+  context.clock.pass(1);
+  expect(failureIn(await answer)?.message).toContain('did not answer initialize within 90 s');
 });
 
 function ports() {

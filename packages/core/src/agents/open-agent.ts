@@ -88,6 +88,7 @@ const DRIVERS = {
   },
   acp: async (id, definition, context) => {
     const { cwd, auth_method: authMethod, tool_permissions: permissions = {}, workspaces = [] } = definition;
+    const { start_timeout_ms: startTimeoutMs = START_TIMEOUT_MS } = definition;
     return new AcpAgent({
       ...context,
       id,
@@ -98,7 +99,7 @@ const DRIVERS = {
       workspaces,
       access: { files: definition.client_fs ?? 'off', terminals: definition.client_terminal ?? 'off' },
       childrenFolder: childrenFolder(context.folder),
-      startTimeoutMs: LONGEST_START_MS,
+      startTimeoutMs,
       version: context.version ?? '0',
     });
   },
@@ -119,7 +120,7 @@ const DRIVERS = {
 } satisfies Record<DriverName, Driver>;
 
 /** Some programs need 15 seconds before they answer. */
-const LONGEST_START_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 
 export async function openAgent(id: string, definition: DriverDefinition, context: DriverContext): Promise<Agent> {
   const driver: Driver = DRIVERS[definition.driver];

@@ -117,6 +117,10 @@ export const DriverShape = {
       minLength: 1,
       description: 'acp: the id of the authentication method, as advertised by the program.',
     },
+    start_timeout_ms: {
+      ...positive,
+      description: 'acp: how long the program may take to start and to answer `initialize`. Default: 60000.',
+    },
     tool_permissions: {
       type: 'object',
       additionalProperties: { enum: ['allow', 'ask', 'deny'] },
