@@ -150,8 +150,10 @@ function sound(json: Outcome<Json>, what: string): Json {
 /** Rewords the gate's error for callers: the gate names a host, which they do not know. */
 function ofTheModel(error: unknown): unknown {
   const known = failureOf(error);
-  if (known?.code !== 'unreachable') return error;
-  return new Refused({ ...known, message: known.message.replace(/^The remote host is/, 'The model server is') });
+  if (known?.code !== 'unreachable' || known.details['looked_up'] === false) return error;
+  const { reason } = known.details;
+  const message = `The model server is unreachable${typeof reason === 'string' ? `: ${reason}` : ''}.`;
+  return new Refused({ ...known, message });
 }
 
 /** Whether the request may have reached the server. */
