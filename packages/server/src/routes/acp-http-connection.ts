@@ -11,13 +11,13 @@ export interface AcpHttpConnectionOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Counts what no stream has taken. */
+  /** Counts the characters that no stream has taken yet. */
   readonly account: ConstructorParameters<typeof MessageQueue>[0];
 }
 
 /**
- * One ACP client over Streamable HTTP. Its messages arrive one by one; everything for it waits in a queue: one for the connection, and
- * one for each of its sessions, each read by a GET of its own.
+ * One ACP client over Streamable HTTP. Messages to the client wait in queues: one for the connection and one for each session. The
+ * client reads each queue with its own GET.
  */
 export class AcpHttpConnection {
   readonly id: string;
@@ -51,12 +51,12 @@ export class AcpHttpConnection {
     });
   }
 
-  /** Whether a client reads any of its streams. */
+  /** Whether the client is reading any stream. */
   get isRead(): boolean {
     return [...this.#streams.values()].some(({ readers }) => readers > 0);
   }
 
-  /** The answer to the first message, which goes back in the same exchange. */
+  /** Handles the first message and resolves with its answer, which is sent as the HTTP response. */
   initialize(message: JsonObject): Promise<JsonObject> {
     return new Promise((resolve) => {
       this.#onInitialized = resolve;
@@ -69,7 +69,7 @@ export class AcpHttpConnection {
     return this.#answeredOn.has(id);
   }
 
-  /** Whether there is room for what a session will be sent. The stream of a closed or unused session gives way. */
+  /** Whether the session has a stream or may get one. Drops the stream of a closed or unused session to make room. */
   hasRoomFor(sessionId: string): boolean {
     if (this.#streams.has(sessionId) || this.#streams.size < MOST_STREAMS) return true;
     const [name, stream] = [...this.#streams].find(([other, { isNeeded }]) => other !== CONNECTION && !isNeeded) ?? [];
@@ -78,7 +78,7 @@ export class AcpHttpConnection {
     return this.#streams.delete(name);
   }
 
-  /** Takes one message. Resolves when it has been answered. */
+  /** Handles one message. Resolves when the message has been answered. */
   async receive(message: JsonObject, stream: string): Promise<void> {
     const { id, method } = message;
     const isRequest = id !== undefined && method !== undefined;
@@ -95,7 +95,7 @@ export class AcpHttpConnection {
     }
   }
 
-  /** The waiting and following messages of a stream. A new reader replaces the previous one. */
+  /** The waiting and all later messages of a stream. A new reader replaces the previous one. */
   async *read(name: string, after: number | undefined) {
     const stream = this.#stream(name);
     stream.readers += 1;
@@ -110,13 +110,13 @@ export class AcpHttpConnection {
     return this.#stream(name).queue;
   }
 
-  /** Ends as soon as every request has been answered and read. */
+  /** Ends the streams as soon as every request has been answered. Waiting messages can still be read. */
   finish(): void {
     this.#isFinishing = true;
     if (this.#answeredOn.size === 0) for (const stream of this.#streams.values()) stream.end();
   }
 
-  /** The client has left, or is made to. Its running prompts continue, and `session/load` finds them. */
+  /** Ends the connection. Its running prompts continue, and `session/load` finds them. */
   end(): void {
     this.#ended.abort();
     void this.#acp.close();
@@ -148,7 +148,7 @@ export class AcpHttpConnection {
 class Stream {
   readonly queue: MessageQueue;
   readers = 0;
-  /** The client closed its session. */
+  /** Whether the client has closed or deleted the session. */
   isClosed = false;
   #isEnded = false;
   #room: Promise<void> | undefined;
@@ -184,9 +184,9 @@ class Stream {
   }
 }
 
-/** The stream that belongs to no session. */
+/** The name of the stream that belongs to no session. */
 export const CONNECTION = '';
-/** Characters that may wait on one stream before the agent's answer does. */
+/** Characters that may wait on one stream before the agent's answer is paused. */
 const MAX_UNSENT = 64 * 1024;
-/** Over HTTP/1.1 each of them is a socket. */
+/** Over HTTP/1.1 each stream occupies a socket. */
 export const MOST_STREAMS = 33;

@@ -12,14 +12,14 @@ import { LAST_EVENT_ID } from './route-parameters.ts';
 export interface AcpHttpContext extends AcpContext {
   readonly unread: UnreadBudget;
   readonly maxBytes: number;
-  /** This node among the others; absent where one process owns the store. */
+  /** This node of the cluster; absent if a single process owns the store. */
   readonly cluster: OwnNode | undefined;
 }
 
 /** ACP over Streamable HTTP: POST takes one message, GET streams the answers, DELETE closes the connection. */
 export function acpHttpRoutes(context: AcpHttpContext, connections: AcpHttpConnections): Route[] {
   return ['/acp', '/acp/agents/:agent_id'].flatMap((path) => {
-    // The requests it records are counted one by one.
+    // The engine counts each recorded request; the HTTP request itself does not count.
     const common = { path, access: 'agent', counts: false } as const;
     return [
       {
@@ -99,12 +99,12 @@ function stream(request: InboundRequest, connections: AcpHttpConnections, clock:
 }
 
 async function* events(records: AsyncIterable<StreamRecord>) {
-  // Before anything happens, so that the client knows that it listens.
+  // Sent at once, so that the client knows that the stream is open.
   yield ': listening\n\n';
   for await (const record of records) yield sseRecord({ event: 'message', ...record });
 }
 
-/** The stream of the session that the header names, or the message. */
+/** The stream of the session that the header or the message names. */
 function streamOf(request: InboundRequest, named: unknown): string | Failure {
   const given = headerOf(request, SESSION_ID);
   if (typeof named !== 'string') return given ?? CONNECTION;
@@ -121,7 +121,7 @@ function headerOf({ headers }: InboundRequest, { name }: RouteParameter): string
 /** The open connections over HTTP. Each is visible only to the caller that opened it. */
 export class AcpHttpConnections {
   readonly #context: AcpHttpContext;
-  /** The one that was used longest ago first. */
+  /** Least recently used first. */
   readonly #byId = new Map<string, AcpHttpConnection>();
 
   constructor(context: AcpHttpContext) {
@@ -174,12 +174,12 @@ export class AcpHttpConnections {
     connection.end();
   }
 
-  /** For a server that stops: running prompts are still answered. */
+  /** Call when the server stops: running prompts are still answered. */
   finish(): void {
     for (const connection of this.#byId.values()) connection.finish();
   }
 
-  /** Closes the caller's unread connection that was used longest ago if there are too many. */
+  /** Closes the caller's least recently used connection without a reader, if the caller has too many connections. */
   #makeRoom({ id }: Principal): boolean {
     const own = [...this.#byId.values()].filter(({ owner }) => owner === id);
     if (own.length < MOST_PER_CALLER) return true;

@@ -22,7 +22,7 @@ export interface AcpContext {
   readonly limits: EndpointLimits;
 }
 
-/** ACP over a WebSocket: one JSON-RPC message a frame. */
+/** ACP over a WebSocket: one JSON-RPC message per frame. */
 export function acpSocketRoutes(context: AcpContext): SocketRoute[] {
   return [
     {
@@ -48,7 +48,7 @@ async function serve(connection: Connection, { engine, reader, clock, ids, log, 
   const principal = () => engine.callers.renewed(proven);
   const acp = new AcpConnection({
     hub: engineHub({ engine, ids, log, principal, signal }),
-    // A slow reader delays its own messages.
+    // Waits while too much is unsent: a slow client delays only its own answers.
     send: async (message) => {
       const sent = connection.send(JSON.stringify(message));
       if (connection.bufferedBytes > MAX_UNSENT) await sent;
@@ -69,7 +69,7 @@ async function serve(connection: Connection, { engine, reader, clock, ids, log, 
       return undefined;
     }
   };
-  // At once: the answers that run may wait for the client.
+  // Closes at once, because running answers may wait for the client.
   signal.addEventListener('abort', () => void acp.close(), { once: true });
   const answers = new Set<Promise<void>>();
   for await (const text of connection.messages) {
@@ -77,7 +77,7 @@ async function serve(connection: Connection, { engine, reader, clock, ids, log, 
     if (json === undefined) continue;
     const answer = (json.ok ? acp.receive(json.value) : acp.unreadable(json.issues[0]?.message ?? 'not JSON')).catch(
       (error: unknown) => {
-        // The peer is gone: the work continues without a reader.
+        // Once the client has left, its requests continue without a reader.
         if (!signal.aborted) log.error({ error: String(error) }, 'an ACP message could not be answered');
       },
     );

@@ -47,7 +47,7 @@ export class AcpConnection {
   readonly #requests = new Map<JsonRpcId, () => void>();
   /** Requests to the client that wait for its answer. */
   readonly #waiting = new Map<string, (response: JsonObject) => void>();
-  /** For the prompts that are being answered. */
+  /** The client's files and terminals, for each running prompt. */
   readonly #serving = new Set<ClientServices>();
   #client: JsonObject = {};
   #clientName: string | undefined;
@@ -57,7 +57,7 @@ export class AcpConnection {
     this.#options = options;
   }
 
-  /** Takes one message of the client. Resolves when it has been answered. */
+  /** Handles one message of the client. Resolves when the message has been answered. */
   async receive(json: Json): Promise<void> {
     const decoded = decodeJsonRpc(json);
     if (!decoded.ok) {
@@ -77,7 +77,10 @@ export class AcpConnection {
     return this.#send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: `Parse error: ${message}.` } });
   }
 
-  /** The client has left. Its requests continue; its questions stay open for others. Resolves when agents no longer wait for its files. */
+  /**
+   * Call when the client has left: its requests continue, and its questions stay open for other clients. Resolves when no agent waits
+   * for the client's files or terminals any longer.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.clear();
@@ -119,7 +122,7 @@ export class AcpConnection {
   }
 
   #handle(method: string, params: JsonObject, id: JsonRpcId): Promise<Answered> {
-    // Methods of an agent's own.
+    // ACP, Extensibility: extension methods start with an underscore.
     if (method.startsWith('_')) return this.#callProgram(method, params, id);
     const handle = Object.hasOwn(METHODS, method) ? METHODS[method as keyof typeof METHODS] : undefined;
     if (handle === undefined) refuse('unknown_method', {}, unknownMethod(method));
@@ -156,7 +159,7 @@ export class AcpConnection {
 
   async newSession(params: JsonObject): Promise<Answered> {
     const cwd = folderIn(params);
-    // Before it is recorded.
+    // The limit is checked before the session is recorded.
     this.#requireRoom();
     const id = `acp-${this.#options.ids.sortable()}`;
     const { agent, hub } = this.#options;
@@ -186,7 +189,7 @@ export class AcpConnection {
     return { session, configOptions: agentOption(session.agent, agents) };
   }
 
-  /** A session of the caller, from any protocol. */
+  /** Opens a session of the caller, even if it was created over another protocol. */
   async #open(id: string, cwd: string, { mcpServers = null }: JsonObject): Promise<AcpSession> {
     const { hub, agent } = this.#options;
     const { sessions } = (await hub.request('session.list', { session_id: id })) as unknown as SessionList;
@@ -341,13 +344,12 @@ export class AcpConnection {
     }
   }
 
-  /** The folder, files, terminals and MCP servers of the client, for an agent that may use them. */
+  /** The `channel_context` of a request: the client's folder and capabilities, and for a program its MCP servers. */
   #contextOf({ cwd, mcpServers }: AcpSession, { isProgram }: { readonly isProgram: boolean }): JsonObject {
     const servers = isProgram && mcpServers.length > 0 ? { mcp_servers: [...mcpServers] } : {};
     return { cwd, ...ClientServices.offeredBy(this.#client), ...servers };
   }
 
-  /** A request of the session, to its agent. */
   #envelope({ id, agent }: AcpSession, method: string, given: Partial<E2AEnvelope>): E2AEnvelope {
     const { transport } = this.#options;
     return newEnvelope({
@@ -409,7 +411,7 @@ export class AcpConnection {
       await this.#send({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: id } });
   }
 
-  /** Follows the requests that were running when their session was opened. */
+  /** Sends the client the answers to requests that were already running when it opened the session. */
   async #follow(session: AcpSession, requestIds: readonly string[]): Promise<void> {
     const { hub } = this.#options;
     for (const requestId of requestIds) {
@@ -424,7 +426,7 @@ export class AcpConnection {
     }
   }
 
-  /** `services`: files and terminals of the client that sent the prompt. Later readers do not offer theirs. */
+  /** `services` is absent if another client sent the prompt: only the sender offers its files and terminals. */
   async #read(
     session: AcpSession,
     requestId: string,
@@ -516,7 +518,6 @@ interface SessionList {
 
 const nothing = async (): Promise<Answered> => ({});
 
-/** The methods that a client may call. */
 const METHODS = {
   initialize: AcpConnection.prototype.initialize,
   // The transport has authenticated the caller.

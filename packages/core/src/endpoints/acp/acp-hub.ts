@@ -1,14 +1,13 @@
 import type { E2AEnvelope, E2AResponse, Json, JsonObject } from '@dragoman/protocols';
 
-/** Connects an ACP connection to the hub: in the same process, or over a client. Errors are thrown with their `failure`. */
+/** The hub of an ACP connection: in this process, or a remote one. Its methods throw errors that carry a `Failure`. */
 export interface AcpHub {
   /** Calls a method of the server, or of a target, and resolves with its result. */
   request(method: string, params: JsonObject, agent?: string): Promise<Json>;
   /** Sends an envelope and returns the frames of its answer. */
   send(envelope: E2AEnvelope, options: AcpSendOptions): AsyncIterable<E2AResponse>;
-  /** All frames of an earlier request; follows it while it is running. */
+  /** Returns all frames of an earlier request. While the request is running, new frames follow. */
   read(requestId: string): AsyncIterable<E2AResponse>;
-  /** Ends a running request. */
   cancel(requestId: string): Promise<unknown>;
 }
 

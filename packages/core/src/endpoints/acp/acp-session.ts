@@ -10,7 +10,7 @@ export interface AcpSession {
   running: RunningRequest | undefined;
   /** The MCP servers that the client named. */
   mcpServers: readonly Json[];
-  /** The agent for which the client has been notified that such servers are not used. */
+  /** The agent for which the client has been notified that its MCP servers are not used. */
   noticed: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface RunningRequest {
   readonly cancel: () => void;
 }
 
-/** The one option of a session: its agent. */
+/** A session has one configuration option, its agent; none if `agents` is empty, as on a connection with a fixed agent. */
 export function agentOption(agent: string, agents: readonly OfferedAgent[]): JsonObject[] {
   if (agents.length === 0) return [];
   const known = agents.some(({ id }) => id === agent) ? agents : [{ id: agent, name: agent }, ...agents];

@@ -18,7 +18,7 @@ export interface ClientQuestionsOptions {
   readonly ask: (id: string, call: JsonObject) => Promise<JsonObject>;
   /** Notifies the client that its response is no longer needed. */
   readonly cancel: (id: string) => Promise<void>;
-  /** Answers the question at the hub. */
+  /** Sends the answer to the hub. */
   readonly answer: (questionId: string, answer: JsonObject) => Promise<unknown>;
   /** Whether the request that asks may still be running. */
   readonly isRunning: () => boolean;
@@ -26,10 +26,10 @@ export interface ClientQuestionsOptions {
   readonly log: Log;
 }
 
-/** The questions of one request that are open at the person of a client. */
+/** Shows the questions of one request to the person at a client. */
 export class ClientQuestions {
   readonly #options: ClientQuestionsOptions;
-  /** With the ids of the requests to the client. */
+  /** The ids of the requests to the client, by question. */
   readonly #open = new Map<string, string>();
 
   constructor(options: ClientQuestionsOptions) {
@@ -48,7 +48,7 @@ export class ClientQuestions {
     this.#open.delete(questionId);
   }
 
-  /** The question has ended: it need not be shown any longer. */
+  /** Withdraws a question that has ended from the client. */
   async end({ question_id: questionId }: QuestionEnd): Promise<void> {
     const id = this.#open.get(questionId);
     this.#open.delete(questionId);
@@ -67,7 +67,7 @@ export class ClientQuestions {
         if (code === 'conflict') return;
         if (code !== 'not_found') {
           log.warn({ question_id: questionId, error: String(error) }, 'an answer to a question was rejected');
-          // The client shows the question no longer.
+          // An invalid answer declines the question, because the client no longer shows it.
           if (code === 'invalid_message' && given !== DECLINE) await this.#answer(questionId, DECLINE);
           return;
         }
@@ -92,7 +92,6 @@ export class ClientQuestions {
 }
 
 const DECLINE: JsonObject = { action: 'decline' };
-/** The client cannot show the question. */
+/** The response to a question that the client cannot show. */
 const DECLINED: JsonObject = { result: DECLINE };
-/** How soon an answer is sent again. */
 const RETRY_MS = 500;

@@ -7,7 +7,7 @@ export interface ClientServicesOptions {
   readonly ask: (id: string, method: string, params: JsonObject) => Promise<JsonObject> | undefined;
   /** Notifies the client that its response is no longer needed. */
   readonly cancel: (id: string) => void;
-  /** Answers the agent. */
+  /** Sends the client's response to the agent. */
   readonly answer: (jsonrpcId: string, response: JsonObject) => Promise<unknown>;
 }
 
@@ -21,7 +21,7 @@ export class ClientServices {
     this.#options = options;
   }
 
-  /** The client's capabilities, as its requests carry them. */
+  /** The client's capabilities, in the form of `channel_context`; empty if it offers neither files nor terminals. */
   static offeredBy({ fs, terminal }: JsonObject): JsonObject {
     const { readTextFile, writeTextFile } = isObject(fs) ? fs : ({} as JsonObject);
     if (readTextFile !== true && writeTextFile !== true && terminal !== true) return {};
@@ -33,7 +33,7 @@ export class ClientServices {
     };
   }
 
-  /** Passes a request of the agent on to the client, and its response back. Any other frame is left alone. */
+  /** Forwards a request for files or terminals to the client, and its response to the agent. Ignores all other frames. */
   forward({ response_kind: kind, body }: E2AResponse): void {
     const { id, method, params } = body;
     if (kind !== 'acp.output_request' || typeof id !== 'string' || typeof method !== 'string') return;
@@ -41,7 +41,7 @@ export class ClientServices {
     void this.#forward(id, method, isObject(params) ? params : {});
   }
 
-  /** The prompt has ended. */
+  /** Call when the prompt has ended: cancels open calls and releases the remaining terminals. */
   end(): void {
     const { sessionId, cancel, ask } = this.#options;
     for (const outgoing of this.#open.values()) cancel(outgoing);
@@ -51,7 +51,7 @@ export class ClientServices {
     this.#terminals.clear();
   }
 
-  /** The client has left: its open calls fail. Resolves when the agent has received the errors. */
+  /** Call when the client has left: its open calls fail. Resolves when the agent has received the errors. */
   async leave(): Promise<void> {
     const open = [...this.#open.keys()];
     this.#open.clear();

@@ -38,7 +38,7 @@ export function engineHub({ engine, ids, log, principal, signal }: EngineHubOpti
     send(envelope, { received, cancelled }) {
       const onAccepted = (row: RequestRow) => {
         const cancel = () => void engine.runs.cancel(row);
-        // Before it was recorded there was nothing to cancel.
+        // The client may have cancelled before the request was recorded.
         if (cancelled.aborted) cancel();
         else cancelled.addEventListener('abort', cancel, { once: true });
       };
@@ -50,5 +50,5 @@ export function engineHub({ engine, ids, log, principal, signal }: EngineHubOpti
   };
 }
 
-/** Answers to what an agent asked. Every other request counts: it is recorded. */
+/** Answers to questions and calls of agents. Only these do not count against the caller's limits. */
 const ANSWERS: ReadonlySet<string> = new Set(['acp.tool_response', 'chat.user_answer']);

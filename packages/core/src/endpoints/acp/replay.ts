@@ -18,10 +18,10 @@ export async function replayOf(session: AcpSession, { hub, client, send }: Repla
   const turns = await turnsOf(session, hub);
   const reading: Promise<JsonObject[]>[] = [];
   for (const [at, turn] of turns.entries()) {
-    // Reads some turns ahead, while others are sent.
+    // The next answers are read while this one is sent.
     for (const ahead of turns.slice(reading.length, at + READ_AHEAD)) {
       const answer = isRunning(ahead) ? Promise.resolve([]) : answerOf(ahead.request_id, { hub, client });
-      // An error is thrown when the answer is sent.
+      // An error is thrown below, where the answer is awaited.
       answer.catch(() => {});
       reading.push(answer);
     }
@@ -41,8 +41,8 @@ export async function runningIn(session: AcpSession, hub: AcpHub): Promise<strin
 }
 
 /**
- * The reason why an answer has failed, for a client that gets the answer without the response to its prompt. `undefined` where it
- * has not failed.
+ * A message with the reason why an answer has failed, for a client that does not receive the error as the response to its prompt.
+ * `undefined` if the answer has not failed.
  */
 export function failureNote(end: AcpConverted['end'], requestId: string): JsonObject | undefined {
   if (end === undefined || 'result' in end) return undefined;
@@ -71,11 +71,11 @@ async function turnsOf(session: AcpSession, hub: AcpHub): Promise<PastTurn[]> {
   return pages.flatMap(({ messages }) => messages).reverse();
 }
 
-/** The answers are read by their requests, with everything that was streamed. */
+/** One page of turns, newest first, without answers: `answerOf` reads each answer with everything that was streamed. */
 async function turnsOn(page: number, { id, agent }: AcpSession, hub: AcpHub): Promise<TurnsPage> {
   const params = { session_id: id, page_idx: page, answers: false };
   const { messages, total_pages } = (await hub.request('history.get', params, agent)) as unknown as TurnsPage;
-  // Methods of an agent's own are not part of the conversation.
+  // Calls of extension methods are not part of the conversation.
   return { messages: messages.filter(({ method }) => method !== 'ext'), total_pages };
 }
 
@@ -87,7 +87,7 @@ function isRunning({ status }: PastTurn): boolean {
   return status === 'in_progress';
 }
 
-/** The updates of a whole answer, with those that change another one merged into it. */
+/** The updates of a whole answer. Updates of a tool call are merged, as are the text chunks of a message. */
 async function answerOf(requestId: string, { hub, client }: Omit<ReplayOptions, 'send'>): Promise<JsonObject[]> {
   const converter = new AcpUpdates({ requestId, client });
   const merged: JsonObject[] = [];
@@ -124,5 +124,5 @@ function textIn({ content }: JsonObject): string {
 }
 
 const READ_AHEAD = 16;
-/** Of fifty turns each. */
+/** Each page has 50 turns. */
 const MOST_PAGES = 20;

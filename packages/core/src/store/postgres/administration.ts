@@ -16,7 +16,7 @@ import type { PostgresDatabase } from './database.ts';
 import type { PostgresFamilies } from './families.ts';
 import { lockOwner } from './owner-lock.ts';
 
-// What administration keeps: few rows, read whole, changed seldom.
+// The stores of administration. Their tables have few rows, are read whole and change seldom.
 
 export function keyStore(database: PostgresDatabase, families: PostgresFamilies): KeyStore {
   return {
@@ -35,7 +35,7 @@ export function keyStore(database: PostgresDatabase, families: PostgresFamilies)
           keyId,
         );
         if (row === undefined) return false;
-        // A damaged key stays one: its checksum is not made to fit.
+        // A damaged key stays damaged: its checksum is not recomputed.
         const checksum = isWhole(row, checksumOfKey) ? checksumOfKey({ ...row, revokedAt: at }) : row.checksum;
         return (
           (await queries.run(

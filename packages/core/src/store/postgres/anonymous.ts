@@ -25,7 +25,7 @@ export function anonymousStore(database: PostgresDatabase): AnonymousStore {
   };
 }
 
-/** From the newest to the oldest, some at a time. */
+/** Goes from the newest record to the oldest, one window at a time. */
 async function sweepKind(database: PostgresDatabase, kind: AnonymousKind, space: AnonymousRoom): Promise<void> {
   const { page, number } = KINDS[kind];
   let from = { at: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
@@ -77,7 +77,7 @@ const KINDS: Record<AnonymousKind, ReturnType<typeof kindOf>> = {
     `2 * octet_length(t.owner) + octet_length(t.envelope) + COALESCE(octet_length(t.arrival), 0)
       + COALESCE(octet_length(t.answer), 0)
       + (SELECT COALESCE(SUM(octet_length(f.text)), 0) FROM frames f WHERE f.request = t.id)`,
-    // A request whose answer must still be sent to a callback is found by it after a restart.
+    // A request with an open letter counts as open: after a restart, the letter is settled from its answer.
     `EXISTS (SELECT 1 FROM open_requests o WHERE o.request = t.id)
       OR EXISTS (SELECT 1 FROM letters l WHERE l.owner = t.owner AND l.request_id = t.request_id)`,
   ),

@@ -1,7 +1,4 @@
-/**
- * Arrays in PostgreSQL's binary format, for statements over sets. As text, each element would have to be escaped, which
- * is slow.
- */
+/** Encodes an array in PostgreSQL's binary format, in which elements need no escaping. */
 export function texts(values: readonly (string | null)[]): Buffer {
   const lengths = values.map((value) => (value === null ? 0 : Buffer.byteLength(value)));
   const buffer = arrayOf(TEXT, lengths, values.includes(null));
@@ -50,7 +47,10 @@ export function byteStrings(values: readonly (Uint8Array | null)[]): Buffer {
   return buffer.subarray(0, at);
 }
 
-/** One dimension that begins at 1. Room for every element and its length; the header is written. */
+/**
+ * Allocates an array with one dimension and the lower bound 1, and writes its header. The caller writes the length and
+ * the bytes of each element.
+ */
 function arrayOf(type: number, lengths: readonly number[], hasNull: boolean): Buffer {
   const buffer = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + 4 + length, HEADER));
   for (const [index, value] of [1, hasNull ? 1 : 0, type, lengths.length, 1].entries()) {

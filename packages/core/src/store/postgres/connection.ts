@@ -4,7 +4,7 @@ import { StoreError } from '../store-error.ts';
 import { isSqlError, sqlStateOf } from './errors.ts';
 import type { PostgresAddress } from './postgres-url.ts';
 
-/** One connection to the server that takes writes. Statements are prepared once on each connection. */
+/** A connection to the server that takes writes. Each statement is prepared once per connection. */
 export class PostgresConnection {
   readonly #client: Client;
   #isLost = false;
@@ -20,7 +20,7 @@ export class PostgresConnection {
     client.on('end', lose);
   }
 
-  /** Calls back with the messages of a channel that this connection listens to. */
+  /** Calls the listener with each message on a channel that this connection listens to. */
   onNotification(listener: (payload: string) => void): void {
     this.#client.on('notification', ({ payload = '' }) => listener(payload));
   }
@@ -29,19 +29,19 @@ export class PostgresConnection {
     return this.#isLost;
   }
 
-  /** A statement with its values. */
+  /** Runs one prepared statement. */
   async query(text: string, values: readonly unknown[] = []): Promise<QueryResult> {
     const result = await this.#client.query({ name: nameOf(text), text, values });
     return Array.isArray(result) ? (result.at(-1) ?? NOTHING) : result;
   }
 
-  /** Statements without values, in one message. Returns the result of the last one. */
+  /** Runs statements without values in one message. Returns the result of the last statement. */
   async script(text: string): Promise<QueryResult> {
     const result = await this.#client.query({ text });
     return Array.isArray(result) ? (result.at(-1) ?? NOTHING) : result;
   }
 
-  /** Also when the other side is silent. */
+  /** Closes the connection, even if the server does not answer. */
   async close(): Promise<void> {
     this.#isLost = true;
     const timer = setTimeout(() => this.#client.connection.stream.destroy(), GOODBYE_MS);
@@ -86,7 +86,7 @@ export async function dial(address: PostgresAddress, onLost: () => void): Promis
   throw new StoreError('store_unavailable', `PostgreSQL cannot be reached (${reasons.join('; ')}).`);
 }
 
-/** Errors that a second try does not change. */
+/** Explains errors that a retry cannot fix. `undefined` for all others. */
 function refusalOf(error: unknown, { user, database }: PostgresAddress): StoreError | undefined {
   const code = sqlStateOf(error);
   const message = isSqlError(error) ? error.message : '';

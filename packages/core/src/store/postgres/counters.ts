@@ -42,7 +42,7 @@ const LOAD = `
 const OF_PRINCIPAL = `
   SELECT c.principal, c.name, c.slice, c.count FROM unnest($2::text[], $3::text[]) AS i (name, since)
   JOIN counters c ON c.principal = $1 AND c.name = i.name AND c.slice >= i.since::double precision`;
-/** In one order everywhere, so that two of them never wait for each other. */
+/** Locks the rows in a fixed order, so that two transactions never wait for each other. */
 const ADD = `
   INSERT INTO counters (principal, name, slice, count)
   SELECT principal, name, slice::double precision, SUM(count) FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[])

@@ -54,7 +54,7 @@ export function credentialStore(database: PostgresDatabase, families: PostgresFa
   };
 }
 
-/** Replaces the seal that was read. False when another has replaced it already. */
+/** Replaces the seal whose MAC is `previous`, or adds the first seal. False when another process was first. */
 async function putSeal(
   queries: Queries,
   { salt, keyCheck, manifest, mac }: VaultSeal,

@@ -9,8 +9,9 @@ import { bigints } from './arrays.ts';
 import type { Queries } from './database.ts';
 
 /**
- * Those of the claimed requests that can be read. The others are ended in the same transaction, as SQLite does at its start, so that one of
- * them does not keep its neighbours from being continued: from then on every read of them fails with `store_damaged`.
+ * Returns the claimed requests that can be read. Damaged ones are ended in the same transaction, as SQLite does when it
+ * starts, so that they do not keep the others from being continued. Every later read of a damaged request fails with
+ * `store_damaged`.
  */
 export async function readableRequests<Row extends StoredRequest>(
   queries: Queries,
@@ -26,7 +27,7 @@ export async function readableRequests<Row extends StoredRequest>(
   return rows.filter((row) => !bad.has(row));
 }
 
-/** The same for executions. */
+/** Does the same as `readableRequests` for executions. */
 export async function readableExecutions<Row extends StoredExecution & { readonly id: number }>(
   queries: Queries,
   rows: readonly Row[],
@@ -40,7 +41,7 @@ export async function readableExecutions<Row extends StoredExecution & { readonl
   return rows.filter((row) => !bad.has(row));
 }
 
-/** One after the other: what belongs to one of them may be long. */
+/** Reads one row after the other, because the frames or effects of a row may be large. */
 async function damagedAmong<Row>(rows: readonly Row[], read: (row: Row) => Promise<void>): Promise<Set<Row>> {
   const bad = new Set<Row>();
   for (const row of rows) {

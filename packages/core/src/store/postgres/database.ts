@@ -8,7 +8,7 @@ import type { PostgresAddress } from './postgres-url.ts';
 export interface Queries {
   all<Row>(text: string, ...values: unknown[]): Promise<Row[]>;
   get<Row>(text: string, ...values: unknown[]): Promise<Row | undefined>;
-  /** How many rows it wrote. */
+  /** Returns the number of rows it wrote. */
   run(text: string, ...values: unknown[]): Promise<number>;
 }
 
@@ -24,9 +24,10 @@ export interface DatabaseOptions {
 /**
  * Connections to one database, and the two ways to use them.
  *
- *   read    one statement; another connection does it again when one is lost
- *   write   one transaction. A connection that is lost while it commits leaves open whether it did. Each transaction therefore writes its
- *           number into the row of its connection, and that row shows the outcome. So `store_unavailable` always means that nothing was recorded.
+ *   read    one statement, which is repeated on another connection if its connection is lost
+ *   write   one transaction. If its connection is lost during the commit, the outcome is unknown. Each transaction
+ *           therefore writes its number into the row of its connection in `lanes`, and that row shows the outcome.
+ *           So `store_unavailable` always means that nothing was recorded.
  */
 export class PostgresDatabase {
   readonly #options: DatabaseOptions;
@@ -39,7 +40,7 @@ export class PostgresDatabase {
   #waiting: ((connection: PostgresConnection | undefined) => void)[] = [];
   #isClosed = false;
   #isAway = false;
-  /** The number of this node; 0 before it has one. The node holds everything that it opens. */
+  /** The number of this node, recorded as the holder of all work that it opens. 0 before the node has joined. */
   node = 0;
   writes = 0;
   commits = 0;
@@ -51,7 +52,7 @@ export class PostgresDatabase {
     this.#patienceMs = options.patienceMs ?? 30_000;
   }
 
-  /** Statements one by one, each on any connection: for reads. */
+  /** Runs each statement on its own, on any connection. */
   readonly read: Queries = {
     all: async <Row>(text: string, ...values: unknown[]) =>
       this.#patiently(async () => {
@@ -62,12 +63,15 @@ export class PostgresDatabase {
     run: () => Promise.reject(new Error('a read does not write')),
   };
 
-  /** A transaction. It may run more than once, until one commits. */
+  /** Runs `work` in a transaction. `work` may run more than once, until a transaction commits. */
   write<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
     return this.#patiently(() => this.#with((connection) => this.#transaction(connection, work)));
   }
 
-  /** Closes all connections: the network may have dropped them silently. What they were used for is tried again on others. */
+  /**
+   * Closes all connections, which the network may have dropped silently. Their reads and transactions are tried again
+   * on new connections.
+   */
   cut(): void {
     for (const connection of this.#idle.splice(0)) {
       this.#count -= 1;
@@ -98,7 +102,7 @@ export class PostgresDatabase {
     const lane = this.#lanes.get(connection);
     if (lane === undefined) throw new Error('a connection has no lane');
     lane.last += 1;
-    // They are sent together with the first statement of the work.
+    // Not awaited here: both are sent together with the first statement of `work`.
     const began = [connection.script('BEGIN'), connection.query(NUMBER, [lane.id, lane.last])];
     for (const one of began) one.catch(() => {});
     const all = async <Row>(text: string, ...values: unknown[]) => (await connection.query(text, values)).rows as Row[];
@@ -111,7 +115,7 @@ export class PostgresDatabase {
       });
       const [, numbered] = await Promise.all(began);
       if (numbered?.rowCount === 0) {
-        // Its node was forgotten meanwhile. The outcome of a commit could not be known.
+        // The row was deleted with its node. Without it, the outcome of a commit could not be determined.
         await connection.close();
         throw new StoreError('store_unavailable', 'The row of a connection is gone.');
       }
@@ -122,7 +126,8 @@ export class PostgresDatabase {
     try {
       await connection.script('COMMIT');
     } catch (error) {
-      // Checked even when PostgreSQL reported an error: one reported during its shutdown does not show the outcome.
+      // The outcome is checked even if PostgreSQL reported an error: an error during its shutdown does not show whether
+      // the transaction committed.
       await connection.close();
       if (!(await this.#hasCommitted(lane))) throw error;
     }
@@ -132,7 +137,7 @@ export class PostgresDatabase {
     return result;
   }
 
-  /** Waits for as long as it takes: no caller may get an answer before the outcome is known. */
+  /** Retries without a time limit: no caller may get an answer before the outcome is known. */
   async #hasCommitted({ id, last, pid, since }: Lane): Promise<boolean> {
     for (let delay = FIRST_MS; ; delay = Math.min(2 * delay, LONGEST_MS)) {
       if (this.#isClosed) throw new Error('the store was closed before it was known whether a transaction committed');
@@ -140,14 +145,14 @@ export class PostgresDatabase {
       try {
         connection = await dial(this.#options.address, () => {});
         this.#inUse.add(connection);
-        // The process behind the lost connection may still be there, and commit after we have looked.
+        // The server process of the lost connection may still run, and could commit after this check.
         await connection.query(END_PROCESS, [pid, since]);
-        // Waits for it: the row is locked until its transaction is over.
+        // FOR UPDATE waits for that process: the row is locked until its transaction is over.
         const { rows } = await connection.query('SELECT last FROM lanes WHERE id = $1 FOR UPDATE', [id]);
-        // No row: a failover to a standby that had not received it.
+        // The row is missing after a failover to a standby that had not received it.
         return (rows[0] as Pick<Lane, 'last'> | undefined)?.last === last;
       } catch {
-        // It is not known yet.
+        // The outcome is not known yet.
       } finally {
         if (connection !== undefined) this.#inUse.delete(connection);
         await connection?.close();
@@ -239,7 +244,7 @@ export class PostgresDatabase {
     this.#idle.push(connection);
   }
 
-  /** A connection in use is discarded when it is released. */
+  /** Removes an idle connection that is lost. `#giveBack` discards a lost connection that is in use. */
   #forget(connection: PostgresConnection | undefined): void {
     if (connection === undefined || !this.#idle.includes(connection)) return;
     this.#idle = this.#idle.filter((one) => one !== connection);
@@ -247,12 +252,12 @@ export class PostgresDatabase {
   }
 }
 
-/** The row of a connection, and the process that serves it. */
+/** The row of a connection in the table `lanes`, and the server process of that connection. */
 interface Lane {
   readonly id: number;
   last: number;
   readonly pid: number;
-  /** When the process started: numbers of processes are used again. */
+  /** When the server process started. It identifies the process, because process ids are used again. */
   readonly since: string;
 }
 
@@ -269,7 +274,7 @@ const END_PROCESS = `
 /** The codes of `pg` and Node for a lost connection. */
 const LOST = /terminated|not queryable|closed|ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOST|ENET|timeout expired|socket/i;
 const FIRST_MS = 20;
-/** For what is still under way at the end. */
+/** How long `close` waits for connections that are in use. */
 const LAST_MS = 5_000;
 const LONGEST_MS = 500;
 const MOST_CONFLICTS = 50;

@@ -1,10 +1,13 @@
-/** An error that PostgreSQL itself reported, as against one of the connection. */
+/** An error that PostgreSQL itself reported, not an error of the connection. */
 export interface SqlError extends Error {
   readonly code: string;
   readonly severity: string;
 }
 
-/** By its severity: errors of Node have a `code` too, and some of those look like one of PostgreSQL's. */
+/**
+ * Checks the severity, which only PostgreSQL's errors have. Node's errors have a `code` too, which may look like one of
+ * PostgreSQL's.
+ */
 export function isSqlError(error: unknown): error is SqlError {
   return error instanceof Error && 'severity' in error && typeof (error as SqlError).severity === 'string';
 }
@@ -20,8 +23,8 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * The database cannot do it now: it starts or stops, has no space or no connection left, or has become a standby. Errors that PostgreSQL did
- * not report come from the connection.
+ * True when the database cannot do it now: it starts or stops, has no space or no connection left, or has become a
+ * standby. False for errors of the connection, which PostgreSQL did not report.
  */
 export function isPassing(error: unknown): boolean {
   const code = sqlStateOf(error);

@@ -61,7 +61,7 @@ export function executionStore(database: PostgresDatabase, log?: Log): Execution
         const earlier =
           (await find(BY_KEY, row.owner, row.executionId)) ??
           (row.idempotencyKey === null ? undefined : await find(BY_IDEMPOTENCY_KEY, row.owner, row.idempotencyKey));
-        // It may have been forgotten in between.
+        // The earlier execution may have been deleted in between.
         if (earlier !== undefined) return { repeat: true, row: earlier };
       }
     },
@@ -174,7 +174,7 @@ interface Recorded {
   readonly end: ExecutionEnd | null;
 }
 
-/** The number of each, or null for one that exists already. */
+/** Returns the number of each execution, or null for one that exists already. */
 async function insertExecutions(
   queries: Queries,
   node: number,
@@ -198,7 +198,7 @@ async function insertExecutions(
   return ids;
 }
 
-/** Only those that are held; an error for each of the others. */
+/** Records the effects of the executions that this node holds. Returns an error for each of the others. */
 async function recordEffects(
   queries: Queries,
   node: number,
@@ -239,7 +239,7 @@ function endArrays(ends: readonly (ExecutionEnd | null)[]): Buffer[] {
   ];
 }
 
-/** A long result is bytes, which are its text. */
+/** A long result has parts, which together are the bytes of its text. */
 function resultOf({ result }: ExecutionEnd): Buffer {
   return typeof result === 'string' ? Buffer.from(result) : Buffer.concat(result.parts);
 }

@@ -2,8 +2,8 @@ import type { FamilyName, FamilyStore } from '../families.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
 
 /**
- * Counts the changes of each family, in the transaction of each change: its row is locked until that commits, so that a number is never visible
- * before its change.
+ * Counts the changes of each family, in the same transaction as the change. The row of the family is locked until the
+ * commit, so that a version is never visible before its change.
  */
 export class PostgresFamilies implements FamilyStore {
   readonly #database: PostgresDatabase;
@@ -13,7 +13,7 @@ export class PostgresFamilies implements FamilyStore {
     this.#database = database;
   }
 
-  /** A transaction that changes data of which other processes have a copy. */
+  /** Runs a transaction that changes data of which other processes have a copy. */
   async change<Result>(name: FamilyName, work: (queries: Queries) => Promise<Result>): Promise<Result> {
     let version = 0;
     const result = await this.#database.write(async (queries) => {
@@ -33,10 +33,13 @@ export class PostgresFamilies implements FamilyStore {
     return new Map(rows.map(({ name, version }) => [name, this.#othersLast(name, version)]));
   }
 
-  /** The last change that was not our own. A change of this process that is not known yet counts as another's, which only causes an extra read. */
+  /**
+   * Returns the version of the last change by another process. A change of this process that is not in `own` yet counts
+   * as another's, which only causes an extra read.
+   */
   #othersLast(name: FamilyName, version: number): number {
     const seen = this.#seenOf(name);
-    // A look that started later was answered first.
+    // A query that started later was answered first.
     if (version <= seen.version) return seen.others;
     const own = [...seen.own].filter((one) => one <= version);
     if (own.length < version - seen.version) seen.others = version;
@@ -58,7 +61,7 @@ export class PostgresFamilies implements FamilyStore {
 interface Seen {
   version: number;
   others: number;
-  /** Changes of this process that were not looked at yet. */
+  /** The versions of changes by this process that `versions` has not seen yet. */
   readonly own: Set<number>;
 }
 

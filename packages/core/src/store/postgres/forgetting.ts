@@ -79,7 +79,7 @@ async function removed(found: Found | undefined, remove: (id: number) => Promise
   return 'removed';
 }
 
-/** The question, and the answers that name it. Text that is not JSON is not an answer. */
+/** Deletes the question, and the answers that name it in `replyTo`. Text that is not JSON is not an answer. */
 async function forgetInThread(queries: Queries, owner: string, threadId: string, requestId: string): Promise<number> {
   const answers = await queries.all<{ sequence: number; text: string }>(ANSWERS, owner, threadId);
   const named = answers.filter(({ text }) => replyToOf(text) === requestId).map(({ sequence }) => sequence);

@@ -1,6 +1,6 @@
 /**
- * Writes that wait together, as one statement in one transaction. A group has at most one item of a row, and items of one row keep their
- * order.
+ * Combines waiting writes into one statement in one transaction. A group has at most one item per row, and the items of
+ * a row are written in their order.
  */
 export class Group<Item, Result> {
   readonly #options: GroupOptions<Item, Result>;
@@ -20,7 +20,7 @@ export class Group<Item, Result> {
     });
   }
 
-  /** After all items of this turn of the event loop were added. */
+  /** Starts a group after all items of this turn of the event loop were added. */
   #schedule(): void {
     if (this.#isScheduled || this.#running >= LANES) return;
     this.#isScheduled = true;
@@ -74,9 +74,9 @@ export class Group<Item, Result> {
 }
 
 interface GroupOptions<Item, Result> {
-  /** The row it is about. */
+  /** Names the row that the item writes. */
   readonly keyOf: (item: Item) => string;
-  /** The result of each item, in their order; an error for one that was refused. */
+  /** Returns the result of each item in their order, or an error for an item that was refused. */
   readonly write: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
 }
 
@@ -87,6 +87,6 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Groups of a kind on their way at once: while one commits, the next fills. */
+/** How many groups may be written at once. */
 const LANES = 2;
 const MOST = 256;

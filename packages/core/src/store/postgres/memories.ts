@@ -59,7 +59,7 @@ export function memoriesStore(database: PostgresDatabase): MemoriesStore {
   };
 }
 
-/** The existing entry. */
+/** The entry that already exists under the key. */
 type Known = Pick<MemoryEntryRow, 'owner' | 'createdAt'> & Pick<MemoryUse, 'size'>;
 
 const OPEN = `

@@ -11,20 +11,20 @@ export interface SchemaSteps {
   readonly least: number;
 }
 
-/** "Migr": the advisory lock of a schema, which one node at a time creates and migrates. */
+/** "Migr": the advisory lock under which one node at a time creates and migrates a schema. */
 export const SCHEMA_LOCK = 0x4d696772;
 
 /**
- * Brings the tables to the newest version while other nodes use them: one node at a time, each step in a transaction of its own that does not
- * wait for a lock, since everything behind it would wait as well. Tables that a newer release has changed are used as long as they still have
- * everything that this release needs.
+ * Brings the tables to the newest version while other nodes use them. One node at a time migrates. Each step is a
+ * transaction of its own that soon stops waiting for a lock, because the statements of other nodes would queue behind
+ * it. Tables that a newer release has changed are used as long as they have everything that this release needs.
  */
 export async function migrateSchema(
   connection: PostgresConnection,
   { schema }: PostgresAddress,
   { steps, least }: SchemaSteps = { steps: STEPS, least: LEAST_STEPS },
 ): Promise<void> {
-  // It goes with the connection.
+  // The lock is released when the connection closes.
   await connection.query('SELECT pg_advisory_lock($1, hashtext($2))', [SCHEMA_LOCK, schema]);
   await connection.script(
     'CREATE TABLE IF NOT EXISTS schema_version (id integer PRIMARY KEY CHECK (id = 1), version integer NOT NULL)',
@@ -53,7 +53,7 @@ export async function migrateSchema(
   await connection.script('RESET lock_timeout');
 }
 
-/** The step removes tables or columns that these nodes use. */
+/** Rejects the migration while nodes run that use tables or columns which it removes. */
 async function refuseOlder(connection: PostgresConnection, least: number): Promise<void> {
   const { rows } = await connection.query(OLDER, [least]);
   const older = (rows as { id: number; name: string; version: string }[]).map(
@@ -66,7 +66,7 @@ async function refuseOlder(connection: PostgresConnection, least: number): Promi
   );
 }
 
-/** Tries until no other connection holds a lock: in between, the others continue. */
+/** Retries while other connections hold a lock that the step needs. They continue between the attempts. */
 async function step(connection: PostgresConnection, script: string): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -82,9 +82,9 @@ async function step(connection: PostgresConnection, script: string): Promise<voi
   }
 }
 
-/** A later step added the column. */
+/** Reads `least_steps` as JSON, because older tables do not have the column yet. */
 const FOUND = "SELECT version, COALESCE((to_jsonb(s) ->> 'least_steps')::integer, 1) AS needed FROM schema_version s";
-/** One that has been silent for a minute is gone. */
+/** A node that has been silent for a minute counts as gone. */
 const OLDER = `
   SELECT id, name, version FROM nodes n
   WHERE state IN ('live', 'leaving') AND beat_at > clock_timestamp() - interval '1 minute'

@@ -16,22 +16,22 @@ import { claimedRequest, SELECT_CLAIMED } from './requests.ts';
 import { STEPS } from './schema.ts';
 
 export interface NodeOptions {
-  /** Of PostgreSQL itself: a pooler in transaction mode does not keep a lock with its connection. */
+  /** The address of PostgreSQL itself: a pooler in transaction mode does not keep a lock with its connection. */
   readonly address: PostgresAddress;
   readonly database: PostgresDatabase;
   readonly log?: Log | undefined;
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string;
   readonly name: string;
-  /** Where no other node can be: its machine and data folder. */
+  /** The machine and data folder of this node, which no other node shares. */
   readonly place: string;
   readonly configDigest?: string | undefined;
   readonly peerUrl?: string | undefined;
 }
 
 /**
- * This process as a node. It has a connection of its own, which holds a lock under the node's number for as long as it lives: that is how
- * others notice a crash before the time to live is over. Its beats go over this connection, so that no write is in their way.
+ * This process as a node. A connection of its own holds a lock under the node's number, so that the others notice a
+ * crash before the time to live is over. The beats use this connection too, so that no write delays them.
  */
 export class PostgresNode implements ClusterStore {
   readonly #options: NodeOptions;
@@ -39,7 +39,7 @@ export class PostgresNode implements ClusterStore {
   #keeper: PostgresConnection | undefined;
   #connecting: Promise<PostgresConnection> | undefined;
   #hasLock = false;
-  /** By the clock of the database. */
+  /** The time of the last beat, by the clock of the database. */
   #lastBeat: number | undefined;
   #isClosed = false;
 
@@ -47,7 +47,6 @@ export class PostgresNode implements ClusterStore {
     this.#options = options;
   }
 
-  /** Joins the others. */
   static async join(options: NodeOptions): Promise<PostgresNode> {
     const node = new PostgresNode(options);
     try {
@@ -68,15 +67,15 @@ export class PostgresNode implements ClusterStore {
     const keeper = await this.#connected();
     const { rows } = await keeper.query(JOIN, [name, version, place, configDigest, peerUrl, STEPS.length]);
     const { id } = rows[0] as { id: number };
-    // Its connections are still in use, where it was another node before.
+    // When a node joins again, its connections still belong to its previous number.
     const isFirst = database.node === 0;
     if (!isFirst) await keeper.query('UPDATE lanes SET node = $1 WHERE node = $2', [id, database.node]);
     database.node = id;
     this.#lastBeat = undefined;
     await this.#settle(keeper);
-    // The previous process in this place has ended, because its connection is gone.
+    // An earlier node in this place has ended if nobody holds its lock.
     await keeper.query(BURY_EARLIER, [place, this.node, LOCK, this.#schema]);
-    // Later, its own earlier connection may still look like another node.
+    // Only when it joins first: later, the previous number of this node may still look like another node.
     const { rows: others } = isFirst ? await keeper.query(SAME_PLACE, [place, this.node]) : { rows: [] };
     for (const { id: other } of others as { id: number }[]) {
       log?.warn({}, `node ${other} runs with the same data folder: give each node its own`);
@@ -88,7 +87,7 @@ export class PostgresNode implements ClusterStore {
 
   async beat(withinMs: number): Promise<number | undefined> {
     const keeper = await this.#connected();
-    // A network that drops packets would keep it waiting for minutes, and every other connection too.
+    // If the network drops packets, this query and those on all other connections would wait for minutes.
     const timer = setTimeout(() => {
       void keeper.close();
       this.#options.database.cut();
@@ -99,7 +98,7 @@ export class PostgresNode implements ClusterStore {
       const receivedAt = Date.now();
       const [beat] = rows as { at: number }[];
       if (beat === undefined) return undefined;
-      // Best estimate: the answer took half of the time.
+      // Best estimate: the database read its clock half way through the query.
       await keeper.query(SKEW, [this.node, Math.round((sentAt + receivedAt) / 2 - beat.at)]);
       if (!this.#hasLock) await this.#lock(keeper);
       const silentMs = beat.at - (this.#lastBeat ?? beat.at);
@@ -111,7 +110,8 @@ export class PostgresNode implements ClusterStore {
   }
 
   async buryDead({ ttlMs, graceMs }: NodeLimits): Promise<number[]> {
-    // Once, and over the connection of its beats: done later, after an outage, it would find all others silent.
+    // Not retried, and sent over the connection of the beats: if this ran later, after an outage, all other nodes would
+    // look silent.
     const keeper = await this.#connected();
     const { rows } = await keeper.query(BURY_DEAD, [this.node, ttlMs, graceMs, LOCK, this.#schema]);
     return (rows as { id: number }[]).map(({ id }) => id);
@@ -195,7 +195,8 @@ export class PostgresNode implements ClusterStore {
   async send(words: readonly NodeWord[]): Promise<void> {
     const channels = texts(words.map(({ node }) => this.#channelOf(node)));
     const keeper = await this.#connected();
-    // In a transaction of its own, which writes nothing: all that notify commit one after the other.
+    // The notification has a transaction of its own that writes nothing, because PostgreSQL commits all transactions
+    // that notify one after the other.
     await keeper.query(NOTIFY, [channels, texts(words.map(({ text }) => text))]);
   }
 
@@ -222,7 +223,7 @@ export class PostgresNode implements ClusterStore {
     ];
   }
 
-  /** Other nodes may claim what it still holds from now on. */
+  /** Leaves the other nodes, which may now claim the work that this node still holds. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const { database } = this.#options;
@@ -259,7 +260,10 @@ export class PostgresNode implements ClusterStore {
     return keeper;
   }
 
-  /** Under the number of this node. Without the lock it must not be used: another program may have the tables to itself. */
+  /**
+   * Takes the lock and listens under the number of this node. Without the lock the connection must not be used, because
+   * another program may have the tables to itself.
+   */
   async #settle(keeper: PostgresConnection): Promise<void> {
     try {
       await this.#lock(keeper);
@@ -270,12 +274,12 @@ export class PostgresNode implements ClusterStore {
     }
   }
 
-  /** Channels are those of the whole database. */
+  /** All schemas of a database share its channels, so that the name depends on the schema. */
   #channelOf(node: number): string {
     return `dragoman_${crc32(this.#schema)}_${node}`;
   }
 
-  /** A lost connection may hold the lock for a while yet: it is tried again with each beat. */
+  /** Takes the node's lock. If a lost connection still holds it, each beat tries again. */
   async #lock(keeper: PostgresConnection): Promise<void> {
     const { rows } = await keeper.query(TAKE_LOCKS, [LOCK, this.#schema, this.node]);
     const { pid, isOurs, isTaken } = rows[0] as { pid: number; isOurs: boolean; isTaken: boolean };
@@ -303,7 +307,9 @@ const BEAT = `
 const SKEW = 'UPDATE nodes SET skew_ms = $2 WHERE id = $1';
 const LEFT =
   "UPDATE nodes SET state = 'left', beat_at = clock_timestamp() WHERE id = $1 AND state IN ('live', 'leaving')";
-/** Free when the connection that held it is gone. Only until the end of the statement. */
+/**
+ * True if no connection holds the lock of the node. The check itself holds it only until the end of the transaction.
+ */
 const isFree = (id: string, lock: string, schema: string) =>
   `pg_try_advisory_xact_lock(${lock}, hashtext(${schema} || ' ' || ${id}))`;
 const BURY_EARLIER = `
@@ -313,7 +319,10 @@ const SAME_PLACE =
   "SELECT id FROM nodes WHERE place = $1 AND place <> '' AND id <> $2 AND state IN ('live', 'leaving')";
 const beforeShortest =
   "clock_timestamp() - LEAST($2::double precision, $3::double precision) * interval '1 millisecond'";
-/** Only the clock of the database decides. Not when this node has been silent as well: then the database or all nodes stood still. */
+/**
+ * Only the clock of the database decides. No node is declared dead when this node has been silent as well: then the
+ * database or all nodes stood still.
+ */
 const BURY_DEAD = `
   UPDATE nodes SET state = 'dead'
   WHERE id <> $1 AND state IN ('live', 'leaving') AND beat_at < ${beforeShortest}
@@ -383,12 +392,15 @@ const TAKE_CALLS = `
     UPDATE node_calls SET is_taken = true WHERE callee = $1 AND NOT is_taken RETURNING id, caller, text
   )
   SELECT id, caller, text FROM taken ORDER BY id`;
-/** A crash of PostgreSQL empties the table, and ids begin again: another node may have one that is waited for here. */
+/**
+ * Checks the caller too: a crash of PostgreSQL empties the table and ids begin again, so that a call of another node
+ * may have an id for which this node waits.
+ */
 const TAKE_ANSWERS =
   'DELETE FROM node_calls WHERE id = ANY($2::bigint[]) AND caller = $1 AND answer IS NOT NULL RETURNING id, answer AS text';
 /** No caller waits for these calls any more. */
 const FORGET_CALLS = "DELETE FROM node_calls WHERE at < clock_timestamp() - interval '1 minute'";
-/** Those whose work has been claimed. */
+/** Deletes nodes that have been gone for a day and hold no work any more. */
 const FORGET_GONE = `
   DELETE FROM nodes n WHERE state IN ('left', 'dead') AND beat_at < clock_timestamp() - interval '1 day'
     ${Object.values(HELD)

@@ -17,7 +17,7 @@ export function nonceStore(database: PostgresDatabase): NonceStore {
   };
 }
 
-/** Records a nonce unless it is there: part of accepting a signed request, too. */
+/** Records a nonce unless it is recorded already. Accepting a signed request does this in its own transaction. */
 export async function useNonce(queries: Queries, row: NonceRow): Promise<NonceUse> {
   const { agentId, nonce, digest, usedAt } = row;
   requireStorable(agentId, nonce, digest);
@@ -30,7 +30,7 @@ const INSERT = 'INSERT INTO nonces (agent_id, nonce, digest, used_at) VALUES ($1
 const FIND = 'SELECT digest FROM nonces WHERE agent_id = $1 AND nonce = $2';
 const FORGOTTEN = `SELECT COALESCE(MAX(used_at), 0) AS at FROM nonces WHERE agent_id = ''`;
 const COUNT = `SELECT COUNT(*) AS count FROM nonces WHERE agent_id <> ''`;
-// A row without an owner: the latest use among the deleted ones.
+// The row without an agent keeps the time of the latest use that was deleted.
 const REMEMBER = `
   INSERT INTO nonces (agent_id, nonce, digest, used_at)
   SELECT '', '', '', MAX(used_at) FROM nonces WHERE used_at < $1 HAVING COUNT(*) > 0

@@ -21,7 +21,10 @@ export async function prepareSchema(address: PostgresAddress, log: Log | undefin
   }
 }
 
-/** The version of a server that the store can use; nothing is changed. Rejects with a `StoreError` that names the fix. */
+/**
+ * Returns the version of a server that the store can use, and changes nothing. Rejects with a `StoreError` that names
+ * the fix.
+ */
 export async function usableVersion(address: PostgresAddress): Promise<string> {
   const connection = await dial(address, () => {});
   try {
@@ -63,13 +66,13 @@ async function checked(connection: PostgresConnection, log: Log | undefined): Pr
 export async function makeSchema(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
   const { rows } = await connection.query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
   if (rows.length > 0) return;
-  // Both in one message, which is one transaction.
+  // Both statements are sent in one message, which is one transaction.
   await connection.script(
     `SELECT pg_advisory_xact_lock(${SCHEMA_LOCK}, hashtext('${schema}')); CREATE SCHEMA IF NOT EXISTS "${schema}"`,
   );
 }
 
-/** A copy that `dragoman migrate` has not finished. */
+/** Rejects a schema whose copy `dragoman migrate` has not finished. */
 async function refuseUnfinished(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
   const { rows } = await connection.script("SELECT to_regclass('unfinished_copy') IS NOT NULL AS unfinished");
   if (!(rows[0] as { unfinished: boolean }).unfinished) return;
@@ -102,5 +105,5 @@ function unusable(message: string): StoreError {
   return new StoreError('store_unreachable', `${message}.`);
 }
 
-/** `IS JSON` is needed. */
+/** The store uses `IS JSON`, which earlier versions do not have. */
 const OLDEST = 160_000;

@@ -127,7 +127,7 @@ export function outboxStore(database: PostgresDatabase, families: PostgresFamili
   };
 }
 
-/** Part of settling a letter and of a push, too. */
+/** Adds a delivery in the transaction of the caller, such as settling a letter or advancing a push. */
 export async function addDelivery(queries: Queries, node: number, delivery: NewDelivery): Promise<void> {
   const { id, owner, requestId, messageId, url, body, priority, expiresAt, createdAt } = delivery;
   requireStorable(id, owner, requestId, messageId, url, body);
@@ -141,7 +141,7 @@ export async function addDelivery(queries: Queries, node: number, delivery: NewD
   );
 }
 
-/** The row stays locked: two attempts that fail at once are both recorded. */
+/** Locks the row, so that two attempts that fail at once are both recorded. */
 async function found(queries: Queries, id: string): Promise<DeliverySummary> {
   const row = await queries.get<StoredDeliverySummary>(`${SELECT_DELIVERY_SUMMARY} WHERE id = $1 FOR UPDATE`, id);
   if (row === undefined) throw new Error(`delivery ${id} was never put into the outbox`);
@@ -198,7 +198,7 @@ const PAGE = `
 const COUNT = 'SELECT count(*) AS total FROM deliveries WHERE ($1::text IS NULL OR state = $1)';
 const PURGE = `
   DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries WHERE ended_at < $1 LIMIT $2)`;
-// The oldest were added first, and there is no index by age.
+// Ordered by number, because there is no index by age and the oldest were added first.
 const PURGE_DISABLED = `
   DELETE FROM disabled_urls WHERE number IN (SELECT number FROM disabled_urls ORDER BY number LIMIT $2) AND at < $1`;
 const KEEP_SALT = 'INSERT INTO signing_salts (agent_id, salt) VALUES ($1, $2) ON CONFLICT (agent_id) DO NOTHING';

@@ -1,11 +1,11 @@
 import type { PostgresDatabase, Queries } from './database.ts';
 
-/** Until the end of the transaction: two transactions must not count at once before they write. */
+/** Locks until the end of the transaction, so that two transactions cannot both count before they write. */
 export async function lockOwner(queries: Queries, family: string, owner: string): Promise<void> {
   await queries.all('SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))', family, owner);
 }
 
-/** Old rows are removed by one node at a time: two would lock them in another order. */
+/** Lets one node at a time remove old rows, because two nodes could lock them in different orders. */
 export function purgeInTurn(
   database: PostgresDatabase,
   family: string,

@@ -1,4 +1,4 @@
-/** The part of `pg`'s client that the store uses. Its pool is not used: `database.ts` has lanes of its own. */
+/** The part of `pg`'s client that the store uses. Its pool is not used: `database.ts` manages the connections. */
 declare module 'pg/lib/client.js' {
   import type { EventEmitter } from 'node:events';
   import type { ConnectionOptions } from 'node:tls';

@@ -36,12 +36,12 @@ export interface PostgresStoreOptions {
   readonly version?: string | undefined;
   /** The name of this node in that list. */
   readonly name?: string | undefined;
-  /** Where no other node can be: the machine and data folder. Default: nowhere in particular. */
+  /** The machine and data folder of this node, which no other node shares. Default: unknown. */
   readonly place?: string | undefined;
   readonly configDigest?: string | undefined;
-  /** Where other nodes reach this one. */
+  /** The URL at which other nodes reach this one. */
   readonly peerUrl?: string | undefined;
-  /** PostgreSQL itself, where `url` is a pooler. */
+  /** The URL of PostgreSQL itself, when `url` is that of a pooler. Default: `url`. */
   readonly directUrl?: string | undefined;
   /** How long an operation waits for the database before it is refused. Default: 30 s. */
   readonly patienceMs?: number | undefined;
@@ -68,7 +68,6 @@ export async function connectPostgresStore(options: PostgresStoreOptions): Promi
   return new PostgresStore(database, node, serverVersion, log);
 }
 
-/** Every family on PostgreSQL. */
 export class PostgresStore implements Store {
   readonly families;
   readonly requests;
@@ -128,12 +127,13 @@ export class PostgresStore implements Store {
     return (await this.#database.read.get<{ now: number }>(NOW))?.now ?? 0;
   }
 
-  /** One at a time in this process too: each occupies a connection for as long as it works, and needs others. */
+  /** Runs one task at a time, in this process too: each task occupies a connection while it works, and needs others. */
   inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     let outcome: PromiseSettledResult<Result> | undefined;
     const locked = async (queries: Queries) => {
       await lockOwner(queries, 'in turn', name);
-      // Once: the transaction, which does nothing but hold the lock, is repeated when its connection is lost.
+      // The work runs only once, although the transaction is repeated when its connection is lost. The transaction does
+      // nothing but hold the lock.
       outcome ??= (await Promise.allSettled([work()]))[0];
     };
     const done = this.#lastTurn.then(async () => {

@@ -9,7 +9,7 @@ export interface PostgresAddress {
   readonly user: string;
   readonly password: string | undefined;
   readonly database: string;
-  /** It contains all tables of this server. */
+  /** The schema that contains all tables of this server. Default: `dragoman`. */
   readonly schema: string;
   readonly ssl: boolean | ConnectionOptions;
 }
@@ -45,12 +45,11 @@ export function readPostgresUrl(text: string, environment: NodeJS.ProcessEnv = p
   };
 }
 
-/** Whether a store is meant to be in PostgreSQL. */
 export function isPostgresUrl(text: string): boolean {
   return /^postgres(?:ql)?:\/\//.test(text);
 }
 
-/** The URL as it may be shown: without a password. */
+/** Removes the password from a URL. */
 export function shownPostgresUrl(text: string): string {
   return text.replace(/^(postgres(?:ql)?:\/\/[^:@/?]*):[^@/?]*@/, '$1@');
 }

@@ -1,7 +1,7 @@
 import { bigints } from './arrays.ts';
 import type { Queries } from './database.ts';
 
-/** With everything that belongs to them. How many there were. */
+/** Deletes requests with everything that belongs to them. Returns the number of deleted requests. */
 export async function deleteRequests(queries: Queries, ids: readonly number[]): Promise<number> {
   if (ids.length === 0) return 0;
   const list = bigints(ids);
@@ -11,7 +11,7 @@ export async function deleteRequests(queries: Queries, ids: readonly number[]): 
   return queries.run('DELETE FROM requests WHERE id = ANY($1::bigint[])', list);
 }
 
-/** The same for executions. */
+/** Deletes executions with everything that belongs to them. Returns the number of deleted executions. */
 export async function deleteExecutions(queries: Queries, ids: readonly number[]): Promise<number> {
   if (ids.length === 0) return 0;
   const list = bigints(ids);

@@ -4,7 +4,10 @@ import { containing, LOOKED_INTO, SCANNED } from '../sql/request-list.ts';
 import { bigints } from './arrays.ts';
 import type { Queries } from './database.ts';
 
-/** Open requests are few, and looked through. Those that ended are in groups (owner, agent, ending), each in the order of a list. */
+/**
+ * Lists open and ended requests together. Open requests are few, so that all of them are read. Ended requests are
+ * indexed in groups (owner, agent, ending), each in the order of the list.
+ */
 export async function listRequests(read: Queries, query: RequestQuery): Promise<RequestList> {
   const { owner = null, agentId = null, sessionId = null, progress, changedSince = 0, protocol, text } = query;
   const isLooking = protocol !== undefined || text !== undefined;
@@ -47,7 +50,7 @@ export async function listRequests(read: Queries, query: RequestQuery): Promise<
   return { rows, lookedUpTo };
 }
 
-/** Of one caller, by groups, with how many there are. */
+/** Finds the ended requests of one caller, group by group, and counts them. */
 async function ofOwner(read: Queries, query: RequestQuery, { after, limit }: Range): Promise<Candidates> {
   const { sessionId = null, changedSince = 0 } = query;
   const ended: Placed[] = [];
@@ -61,7 +64,7 @@ async function ofOwner(read: Queries, query: RequestQuery, { after, limit }: Ran
   return { ended, total };
 }
 
-/** Of everybody, by time. It skips a limited number of other requests, and counts nothing. */
+/** Finds the ended requests of all callers by time. It skips a limited number of other requests, and does not count. */
 async function ofAll(read: Queries, query: RequestQuery, { after, limit }: Range): Promise<Candidates> {
   const { agentId = null, sessionId = null, progress = null, changedSince = 0 } = query;
   const range = [after.changedAt, after.number, changedSince];

@@ -70,7 +70,7 @@ export function requestStore(database: PostgresDatabase, log?: Log): RequestStor
     return row === undefined ? undefined : checkedRequest(row);
   };
 
-  /** Until it is recorded, or an earlier one is found, which may be deleted in between. */
+  /** Repeats until the request is recorded or an earlier one is found: the earlier one may be deleted in between. */
   const accept = async (row: RequestRow, record: () => Promise<number | 'reused' | null>): Promise<Accepted> => {
     for (;;) {
       const recorded = await record();
@@ -160,9 +160,9 @@ export function claimedRequest({ epoch, ...row }: StoredRequest & { readonly epo
 interface NewRequest {
   readonly row: RequestRow;
   readonly arrival: string | null;
-  /** Its whole answer, when it is recorded with it. */
+  /** The whole answer, if it is recorded together with the request. */
   readonly frames: readonly FramesValues[];
-  /** All of the answer, when it is one row. */
+  /** The whole answer, if it is a single row, which is stored in the row of the request. */
   readonly answer: FramesRow | undefined;
 }
 
@@ -192,7 +192,7 @@ function checkedValues(values: FramesValues): FramesValues {
   return values;
 }
 
-/** The number of each, or null for one that exists already. */
+/** Returns the number of each request, or null for one that exists already. */
 async function insertRequests(
   queries: Queries,
   node: number,
@@ -228,7 +228,7 @@ async function insertRequests(
   return ids;
 }
 
-/** With everything that belongs to it, in one transaction. */
+/** Records a request with its nonce, its answer and its letter in one transaction. */
 async function recordWith(
   queries: Queries,
   node: number,
@@ -286,7 +286,7 @@ interface Progress {
   readonly next: number;
 }
 
-/** Rows of frames with the number of their request. */
+/** A row of frames with the number of its request. */
 type NumberedFrames = readonly [number, FramesValues];
 
 function frameArrays(rows: readonly NumberedFrames[]): Buffer[] {
@@ -364,7 +364,7 @@ const START = `
   UPDATE open_requests o SET started = 1 FROM unnest($2::bigint[], $3::bigint[]) AS i (request, epoch)
   WHERE o.request = i.request AND o.holder = $1 AND o.epoch = i.epoch AND o.started = 0 RETURNING o.request`;
 
-/** A DELETE in place of the UPDATE when the final frame is among them. */
+/** If the final frame is among the frames, the row in `open_requests` is deleted instead of updated. */
 const APPEND = `
   WITH input AS (
     SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::bigint[], $8::text[])
@@ -410,11 +410,11 @@ const FRAMES = `
   )
   SELECT first, count, ends, lengths, text, checksum FROM rows ORDER BY first`;
 
-/** Those of `claimed`, oldest first. */
+/** Selects the requests of `claimed`, oldest first. */
 export const SELECT_CLAIMED = `${SELECT_REQUEST.replace('r.checksum', 'r.checksum, c.epoch')} JOIN claimed c ON c.request = r.id
   ORDER BY r.accepted_at, r.id`;
 const LINES = 'SELECT 1 FROM agent_lines l JOIN nodes n ON n.id = l.node WHERE l.agent_id = r.agent_id';
-/** One that waits for an agent is left to the nodes to which the agent is connected: only there can it be answered. */
+/** A request that waits for an agent is left to the nodes to which the agent is connected: only they can answer it. */
 const CLAIM = `
   WITH left_open AS (
     SELECT o.request FROM open_requests o JOIN requests r ON r.id = o.request
@@ -440,5 +440,5 @@ const OLD = `
     AND NOT EXISTS (SELECT 1 FROM late_requests l WHERE l.request = r.id AND l.open_at >= $3)`;
 const PURGE_WINDOW = 200;
 const FIRST_EPOCH = 1;
-/** The first row of frames may begin long before the first requested frame. */
+/** Bytes to read beyond the limit, because the first row may begin long before the first requested frame. */
 const ROOM = 131_072;

@@ -1,14 +1,15 @@
 /**
  * The tables, each step once and in order. Forward only: a released step never changes.
  *
- * As in SQLite but for this: what is open has a `holder`, the node that works on it, and an `epoch`, which each claim raises. Every write to it
- * names both. `next` is the sequence of the next frame, so that one UPDATE is the fence, the check for gaps and the lock. Tables that are written
- * all the time have no foreign keys: each insert would lock its parent. Text is compared by its bytes. Each connection has a row in `lanes`,
+ * The tables are those of SQLite, with these differences. Open work has a `holder`, the node that works on it, and an
+ * `epoch`, which each claim raises. Every write to open work names both. `next` is the sequence of the next frame, so
+ * that one UPDATE checks the holder, detects gaps and locks the row. Tables that are written all the time have no foreign
+ * keys, because each insert would lock its parent. Text is compared by its bytes. Each connection has a row in `lanes`,
  * with the number of the last transaction that it committed.
  *
- * Nodes of the release before run while a step is taken. A step therefore changes only one table that is in use, and only adds to it:
- * columns with a default, tables, indexes. Unused columns and tables are removed by the release after the last one that used it, which raises
- * `LEAST_STEPS`.
+ * Nodes of the previous release run while a step is taken. A step therefore changes only one table that is in use, and
+ * only adds to it: columns with a default, tables, indexes. Unused columns and tables are removed by the release after
+ * the last one that used them, which raises `LEAST_STEPS`.
  */
 export const STEPS: readonly string[] = [
   `
@@ -393,7 +394,7 @@ export const STEPS: readonly string[] = [
   // The version of the tables that a node must know, and the version that each node knows.
   'ALTER TABLE schema_version ADD COLUMN least_steps integer NOT NULL DEFAULT 1',
   'ALTER TABLE nodes ADD COLUMN steps integer NOT NULL DEFAULT 0',
-  // PostgreSQL can be built without it; its own method takes most of the time in which it writes frames.
+  // PostgreSQL can be built without lz4. Its default compression takes most of the time in which it writes frames.
   `
   DO $$ BEGIN
     IF (SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression') THEN
@@ -403,5 +404,7 @@ export const STEPS: readonly string[] = [
   `,
 ].map((step) => step.replaceAll(/(\w+) text\b/g, '$1 text COLLATE "C"'));
 
-/** How many of the steps a node must know to work with the tables as they are now: those with fewer are refused. */
+/**
+ * How many of the steps a node must know to work with the tables as they are now. Nodes that know fewer are refused.
+ */
 export const LEAST_STEPS = 6;

@@ -142,7 +142,7 @@ const FINISHED = `
   SELECT id FROM requests r WHERE ${IN_SESSION} AND NOT EXISTS (SELECT 1 FROM open_requests o WHERE o.request = r.id) LIMIT $4`;
 const PLACE_OF = 'SELECT accepted_at AS "acceptedAt", id FROM requests WHERE owner = $1 AND request_id = $2';
 const COUNT_TURNS = `SELECT count(*) AS total FROM requests WHERE ${IN_SESSION}`;
-/** As many envelopes as fit, and one more. */
+/** Selects as many turns as fit by the bytes of their envelopes, and one more. */
 const TURNS = `
   SELECT * FROM (
     SELECT t.*, SUM(octet_length(t.envelope)) OVER (ORDER BY t."acceptedAt" DESC, t.id DESC) - octet_length(t.envelope) AS before FROM (

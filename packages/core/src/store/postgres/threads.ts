@@ -132,7 +132,7 @@ export async function openLetter(
   await append(queries, { owner, threadId: thread.threadId, agentId }, message, thread.keep);
 }
 
-/** Deletes some messages to an agent and from it; 0 when only unanswered ones are left. */
+/** Deletes some of the messages to and from an agent. Returns 0 when only unanswered messages are left. */
 export function deleteThread(queries: Queries, { owner, agentId, sessionId }: SessionKey): Promise<number> {
   return queries.run(DELETE_THREAD, owner, sessionId, agentId, WINDOW);
 }
@@ -144,20 +144,21 @@ async function append(
   keep: number,
 ): Promise<void> {
   requireStorable(owner, threadId, agentId, messageId, text);
-  // The row is the lock: two messages of a thread get two numbers.
+  // This statement locks the row of the thread, so that two messages get different numbers.
   const { last } = (await queries.get<{ last: number }>(NEXT_NUMBER, owner, threadId, at)) ?? { last: 1 };
   await queries.run(INSERT, owner, threadId, last, agentId, messageId, isAnswer ? 1 : 0, text, at, crc32(text));
   if (last > keep) await queries.run(FORGET_OLD, owner, threadId, last - keep);
 }
 
-/** The number of a message, for finding earlier ones. */
+/** Returns the number of a message, to find the messages before it. */
 async function numberOf(read: Queries, { owner, sessionId }: SessionKey, messageId: string): Promise<number> {
-  // Not recorded yet, so all messages are before it, including one with its id that outlived its request.
+  // Without a letter, the message is not recorded yet. All messages are before it, including one with the same id that
+  // outlived its request.
   if ((await read.get('SELECT 1 FROM letters WHERE owner = $1 AND request_id = $2', owner, messageId)) === undefined) {
     return Number.MAX_SAFE_INTEGER;
   }
   const place = await read.get<{ sequence: number | null }>(PLACE_OF, owner, sessionId, messageId);
-  // The thread has deleted it, and everything before it.
+  // Otherwise, the thread has deleted the message and everything before it.
   return place?.sequence ?? 0;
 }
 
@@ -199,7 +200,7 @@ const SUMMARY = `
 const PLACE_OF = `
   SELECT MAX(sequence) AS sequence FROM thread_messages
   WHERE owner = $1 AND thread_id = $2 AND message_id = $3 AND is_answer = 0`;
-/** The first value is how many bytes the texts may have together to be read. */
+/** The parameter $1 limits the bytes of all texts together: a text beyond the limit is null. */
 const MESSAGE = (order: string) => `
   sequence, agent_id AS "agentId", message_id AS "messageId", is_answer AS "isAnswer", at, checksum,
   CASE WHEN SUM(octet_length(text)) OVER (ORDER BY sequence ${order}) <= $1 THEN text END AS text`;
