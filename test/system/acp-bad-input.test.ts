@@ -292,7 +292,7 @@ const CAPABLE = {
   ...INITIALIZE,
   params: { protocolVersion: 1, clientCapabilities: { fs: { readTextFile: true } } },
 };
-const READ = `call ${JSON.stringify({ method: 'fs/read_text_file', params: { path: '/project/a' } })}`;
+const READ = `call ${JSON.stringify({ method: 'fs/read_text_file', params: { path: '/work/a' } })}`;
 
 describe('an editor that vanishes while an agent waits for one of its files', () => {
   /** Prompts the program, and vanishes as soon as it is asked for the file. */
